@@ -1,0 +1,458 @@
+"""# Laws: exact distributions and their limits
+
+Statements: `HasLaw` (X has law L, given G or not) and `LimitInLaw`. Laws: `Normal`, `CentredSphere`, `Density`,
+`CharacteristicFunction`. The rules here make theorems of their own: from a definition, or from other theorems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+
+from derivations.kernel.errors import Refusal
+from derivations.kernel.expressions import At, E, Expr, SumOf, walk
+from derivations.kernel.forms import Entry, Open
+from derivations.kernel.hypotheses import Hypothesis, at_least
+from derivations.kernel.indices import Index
+from derivations.kernel.scalars import scalar
+from derivations.kernel.tensors import Tensor
+from derivations.kernel.theorem import Line, Statement, Theorem, _issue
+
+
+class Law:
+    """A distribution on the line or on rows."""
+
+    def text(self) -> str:
+        """One line of text."""
+        raise AssertionError("every law prints itself")
+
+    def latex(self) -> str:
+        """LaTeX."""
+        raise AssertionError("every law prints itself")
+
+
+@dataclass(frozen=True)
+class Normal(Law):
+    """N(0, variance)."""
+
+    variance: sympy.Expr
+
+    def text(self) -> str:
+        from derivations.render import scalar_text
+
+        return f"N(0, {scalar_text(self.variance)})"
+
+    def latex(self) -> str:
+        from derivations.render import scalar_latex
+
+        return rf"\mathcal{{N}}\left(0, {scalar_latex(self.variance)}\right)"
+
+
+@dataclass(frozen=True)
+class CentredSphere(Law):
+    """Uniform on {v ∈ R^d : Σ v_i = 0, Σ v_i² = d}."""
+
+    size: sympy.Expr
+
+    def text(self) -> str:
+        return f"uniform on the centred sphere of radius √{self.size}"
+
+    def latex(self) -> str:
+        d = sympy.latex(self.size)
+        return rf"\mathrm{{Unif}}\{{v \in \mathbb{{R}}^{{{d}}} : \textstyle\sum_i v_i = 0,\ \|v\|^2 = {d}\}}"
+
+
+@dataclass(frozen=True)
+class Density(Law):
+    """A density on (low, high), a SymPy expression in `symbol`."""
+
+    symbol: sympy.Symbol
+    density: sympy.Expr
+    low: sympy.Expr
+    high: sympy.Expr
+
+    def text(self) -> str:
+        from derivations.render import scalar_text
+
+        low, high = scalar_text(self.low), scalar_text(self.high)
+        return f"density {scalar_text(self.density)} in {self.symbol} ∈ ({low}, {high})"
+
+    def latex(self) -> str:
+        from derivations.render import scalar_latex
+
+        low, high = scalar_latex(self.low), scalar_latex(self.high)
+        return rf"\text{{density }} {scalar_latex(self.density)},\quad {self.symbol} \in ({low}, {high})"
+
+
+@dataclass(frozen=True)
+class CharacteristicFunction(Law):
+    """E exp(i t X), a SymPy expression in `symbol` = t."""
+
+    symbol: sympy.Symbol
+    function: sympy.Expr
+
+    def text(self) -> str:
+        from derivations.render import scalar_text
+
+        return f"characteristic function {scalar_text(self.function)} in {self.symbol}"
+
+    def latex(self) -> str:
+        from derivations.render import scalar_latex
+
+        return rf"\text{{characteristic function }} {scalar_latex(self.function)}\text{{ in }} {self.symbol}"
+
+
+@dataclass(frozen=True)
+class HasLaw(Statement):
+    """`subject` (an entry, or a row when `row`) has law `law`, given some tensors or unconditionally."""
+
+    subject: Expr
+    law: Law
+    given: tuple[Tensor, ...] = ()
+    row: bool = False
+    independent_of: tuple[Tensor, ...] = ()
+
+    @property
+    def tensor(self) -> Tensor | None:
+        """The tensor, when the subject is one of its entries or rows."""
+        return self.subject.tensor if isinstance(self.subject, At) else None
+
+    def text(self) -> str:
+        from derivations.render import text
+
+        subject = text(self.subject)
+        if self.row and isinstance(self.subject, At):
+            subject = f"{self.subject.tensor.name}[{self.subject.indices[0]},·]"
+        given = f" | {', '.join(t.name for t in self.given)}" if self.given else ""
+        apart = f", independent of {', '.join(t.name for t in self.independent_of)}" if self.independent_of else ""
+        return f"{subject}{given} ~ {self.law.text()}{apart}"
+
+    def latex(self) -> str:
+        from derivations.render import latex
+
+        subject = latex(self.subject)
+        if self.row and isinstance(self.subject, At):
+            subject = rf"{self.subject.tensor.latex}_{{{self.subject.indices[0]}}}"
+        given = rf" \mid {', '.join(t.latex for t in self.given)}" if self.given else ""
+        names = ", ".join(t.latex for t in self.independent_of)
+        apart = rf",\ \text{{independent of }} {names}" if names else ""
+        return rf"{subject}{given} \sim {self.law.latex()}{apart}"
+
+
+@dataclass(frozen=True)
+class LimitInLaw(Statement):
+    """`subject` tends in law to `law` as `parameter` → ∞."""
+
+    subject: Expr
+    law: Law
+    parameter: sympy.Symbol
+
+    def text(self) -> str:
+        from derivations.render import text
+
+        return f"{text(self.subject)} → {self.law.text()} in law as {self.parameter} → ∞"
+
+    def latex(self) -> str:
+        from derivations.render import latex, latex_name
+
+        to = latex_name(self.parameter.name)
+        return rf"{latex(self.subject)} \xrightarrow{{\ d\ }} {self.law.latex()} \quad ({to} \to \infty)"
+
+
+def primitive_law(tensor: Tensor, name: str, *indices: Index) -> Theorem:
+    """
+        T iid N(0, σ²) by definition
+        ────────────────────────────
+               T[i] ~ N(0, σ²)
+    """
+    if not tensor.is_primitive:
+        raise Refusal(f"law of {tensor.name}: it is defined; derive its law", remedy="gaussian_law, sphere_law")
+    assert tensor.scale is not None
+    statement = HasLaw(tensor[indices], Normal((tensor.scale**2).as_expr()))
+    return _issue(name, statement, lines=[Line(statement, (f"definition of {tensor.name}",))])
+
+
+def gaussian_law(entry: Expr, given: tuple[Tensor, ...], second_moment: Theorem, name: str) -> Theorem:
+    """
+        X = Σ_i c_i(G) W_i,  W iid Gaussian, independent of G        ⊢ E[X² | G] = v, free of G
+        ─────────────────────────────────────────────────────────────────────────────────────────
+                             X ~ N(0, v), and X is independent of G
+
+    `second_moment` is the theorem E[X² | G] = v. Refuses when X is not linear in one tensor of Gaussian entries, when
+    its coefficients are not known given G, or when v is random.
+    """
+    if not isinstance(entry, At) or entry.tensor.body is None or entry.tensor.function is not None:
+        raise Refusal(f"gaussian_law: {entry!r} is not an entry with a polynomial definition")
+    if second_moment.lhs.form != E(entry**2, given).form or second_moment.order is not None:
+        raise Refusal(f"gaussian_law: {second_moment.name} does not state E[{entry!r}² | …] exactly")
+    if second_moment.rhs.form.as_scalar() is None:
+        raise Refusal(
+            f"gaussian_law: the conditional variance of {entry!r} is not a number; X is a mixture of Gaussians",
+            remedy="integrate out what it depends on, or use mixture_characteristic_function",
+        )
+    for term in entry.form.rewrite(lambda t: _unfold_all(t, entry.tensor)).opened():
+        weights = [f for f in term.factors if isinstance(f, Entry) and f.tensor.is_primitive and not f.tensor.known_given(given)]
+        others = [f for f in term.factors if isinstance(f, Entry) and f not in weights]
+        if len(weights) != 1 or not all(f.tensor.known_given(given) for f in others):
+            raise Refusal(
+                f"gaussian_law: {entry!r} is not linear in Gaussian entries with coefficients known given "
+                + ", ".join(t.name for t in given)
+            )
+        if any(weights[0].tensor in t.ancestors for t in given):
+            raise Refusal(f"gaussian_law: {weights[0].tensor.name} enters what is given")
+    law = Normal(second_moment.rhs.form.as_scalar().as_expr())  # type: ignore[union-attr]
+    conditional = HasLaw(entry, law, given)
+    statement = HasLaw(entry, law, independent_of=given)
+    lines = [
+        Line(second_moment.statement, (second_moment.name,)),
+        Line(conditional, ("linear in Gaussian entries",)),
+        Line(statement, ("the conditional law is constant",)),
+    ]
+    return _issue(name, statement, second_moment.hypotheses, second_moment.admitted, lines)
+
+
+def _unfold_all(term: Open, tensor: Tensor) -> list[Open]:
+    from derivations.rules.definitions import _unfolded
+
+    return list(_unfolded(term, tensor))
+
+
+def sphere_law(tensor: Tensor, norm: Theorem, centre: Theorem, name: str) -> Theorem:
+    """
+        e = LN(x),  x_m iid N(0, σ²)     ⊢ Σ_i e_i² = d     ⊢ Σ_i e_i = 0
+        ───────────────────────────────────────────────────────────────────
+                 e_m is uniform on the centred sphere of radius √d
+
+    For an orthogonal Q with Q1 = 1, Qx has the law of x and LN(Qx) = Q LN(x): checked on the definition of e, in which every
+    feature index of x is free, contracted with another x, or summed alone. The only law on the sphere
+    {Σ v = 0, ‖v‖² = d} that is invariant under all such Q is the uniform one.
+    """
+    if tensor.role is None or tensor.role[0] != "layer norm":
+        raise Refusal(f"sphere_law: {tensor.name} is not the output of a LayerNorm")
+    source, mean, deviation = tensor.role[1]
+    if not source.is_primitive:
+        raise Refusal(f"sphere_law: {source.name} is not a tensor of iid Gaussian entries")
+    _check_invariance(tensor, source, mean, deviation)
+    m, i = Index("m", tensor.sorts[0]), Index("i", tensor.sorts[1])
+    size = tensor.sorts[1].size
+    assert size is not None
+    _check_states(norm, [tensor[m, i] ** 2], scalar(size), "Σ_i e_i² = d", i)
+    _check_states(centre, [tensor[m, i]], scalar(0), "Σ_i e_i = 0", i)
+    statement = HasLaw(tensor[m, i], CentredSphere(size), row=True)
+    lines = [
+        Line(norm.statement, (norm.name,)),
+        Line(centre.statement, (centre.name,)),
+        Line(statement, (f"LN(Qx) = Q LN(x) for orthogonal Q with Q1 = 1, and Q{source.name} ~ {source.name}",)),
+    ]
+    hypotheses = norm.hypotheses | centre.hypotheses | {at_least(str(size), 2)}
+    return _issue(name, statement, hypotheses, norm.admitted | centre.admitted, lines)
+
+
+def _check_states(theorem: Theorem, bodies: list[Expr], value, what: str, over: Index) -> None:
+    wanted = [SumOf(body, (_whole(over),)).form for body in bodies]
+    free = {i for i in theorem.lhs.free if i.sort != over.sort}
+    names = {i: Index("m", i.sort) for i in free}
+    if theorem.order or theorem.lhs.substitute(names).form not in wanted or theorem.rhs.form.as_scalar() != value:
+        raise Refusal(f"sphere_law: {theorem.name} does not state {what}")
+
+
+def _whole(index: Index):
+    from derivations.kernel.expressions import Bound
+
+    return Bound(index)
+
+
+def _check_invariance(tensor: Tensor, source: Tensor, mean: Tensor, deviation: Tensor) -> None:
+    from derivations.rules.definitions import definition
+
+    assert deviation.body is not None and tensor.body is not None
+    for body, free_feature in ((deviation.body, None), (tensor.body, tensor.parameters[-1])):
+        for term in definition(mean).apply(body).form.opened():
+            places: dict[object, int] = {}
+            for factor in term.factors:
+                if isinstance(factor, Entry) and factor.tensor is source:
+                    places[factor.slots[-1]] = places.get(factor.slots[-1], 0) + 1
+                elif not (isinstance(factor, Entry) and factor.tensor is deviation):
+                    raise Refusal(f"sphere_law: the definition of {tensor.name} is not invariant under rotations")
+            if any(times > (1 if slot == free_feature else 2) for slot, times in places.items()):
+                raise Refusal(f"sphere_law: the definition of {tensor.name} is not invariant under rotations")
+
+
+def sphere_marginal(row: Theorem, name: str) -> Theorem:
+    """
+        e_m uniform on the centred sphere of radius √d
+        ───────────────────────────────────────────────────────────────────────────────────────────────  d ≥ 3
+        e_mi has density  Γ((d−1)/2) / (√(π(d−1)) Γ((d−2)/2)) · (1 − t²/(d−1))^((d−4)/2)  on |t| < √(d−1)
+
+    In the (d − 1)-dimensional space Σ v = 0 the coordinate v_i is √(1 − 1/d)·⟨v, unit vector⟩, and one coordinate of a
+    uniform unit vector of R^n has density ∝ (1 − u²)^((n−3)/2). The constant is the Beta integral. Source: derived here.
+    """
+    statement = row.statement
+    if not isinstance(statement, HasLaw) or not isinstance(statement.law, CentredSphere):
+        raise Refusal(f"sphere_marginal: {row.name} does not state a law on the centred sphere")
+    d = statement.law.size
+    t = sympy.Symbol("t", real=True)
+    n = d - 1
+    radius = sympy.sqrt(d) * sympy.sqrt((d - 1) / d)
+    radius = sympy.sqrt(sympy.cancel(radius**2))
+    unit = sympy.gamma(n / 2) / (sympy.sqrt(sympy.pi) * sympy.gamma((n - 1) / 2))
+    density = unit / radius * (1 - t**2 / radius**2) ** ((n - 3) / 2)
+    law = Density(t, density, -radius, radius)
+    made = HasLaw(statement.subject, law)
+    lines = [Line(statement, (row.name,)), Line(made, ("one coordinate of a uniform vector on a sphere",))]
+    return _issue(name, made, row.hypotheses | {at_least(str(d), 3)}, row.admitted, lines)
+
+
+def density_limit(exact: Theorem, parameter: sympy.Symbol, limit: Normal, name: str) -> Theorem:
+    """
+        X has density f_d        f_d(t) → f(t) for every t, f a density
+        ────────────────────────────────────────────────────────────────   Scheffé
+                       X → f in law
+
+    The limit is taken by SymPy of log f_d(t) at symbolic t; refuses when it is not log f(t), or cannot be told.
+    """
+    statement = exact.statement
+    if not isinstance(statement, HasLaw) or not isinstance(statement.law, Density):
+        raise Refusal(f"density_limit: {exact.name} does not state a density")
+    t, f = statement.law.symbol, statement.law.density
+    wanted = sympy.exp(-(t**2) / (2 * limit.variance)) / sympy.sqrt(2 * sympy.pi * limit.variance)
+    n = sympy.Dummy("n", positive=True)
+    kernel_part = sympy.Mul(*(a for a in sympy.Mul.make_args(f) if a.has(t)))
+    constant = f / kernel_part
+    log_kernel = sympy.limit(sympy.expand_log(sympy.log(kernel_part.subs(parameter, n)), force=True), n, sympy.oo)
+    front = sympy.limit(sympy.gammasimp(constant.subs(parameter, 2 * n + 1)), n, sympy.oo)
+    found = front * sympy.exp(log_kernel)
+    if sympy.simplify(found / wanted - 1) != 0:
+        raise Refusal(
+            f"density_limit: the density tends to {found}, not to that of {limit.text()}",
+            gives=str(sympy.simplify(found)),
+        )
+    made = LimitInLaw(statement.subject, limit, parameter)
+    lines = [Line(statement, (exact.name,)), Line(made, ("pointwise limit of the density, Scheffé",))]
+    return _issue(name, made, exact.hypotheses, exact.admitted, lines)
+
+
+def bilinear_characteristic_function(entry: Expr, left: Theorem, right: Theorem, name: str) -> Theorem:
+    """
+        s = c Σ_{a ≤ D} q_a k_a     ⊢ E[q_a q_b | e] = δ_ab v     ⊢ E[k_a k_b | e] = δ_ab w     q, k linear in W_q, W_k
+        ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+                             E exp(i t s) = (1 + c² v w t²)^(−D/2)
+
+    Given e, q and k are Gaussian with iid entries and independent of each other (they are linear in two different
+    tensors of weights). Given q too, s is N(0, c² w ‖q‖²), and E exp(−u q_a²/2) = (1 + u v)^(−1/2) for each a.
+    """
+    (product,) = _bilinear_terms(entry)
+    coeff, queries, keys, size = product
+    variances = []
+    for theorem, member in ((left, queries), (right, keys)):
+        variances.append(_iid_variance(theorem, member))
+    if left.lhs.form.free and _weights(queries) & _weights(keys):
+        raise Refusal(f"bilinear_characteristic_function: {queries} and {keys} share weights")
+    t = sympy.Symbol("t", real=True)
+    spread = (coeff * coeff * variances[0] * variances[1]).as_expr()
+    function = (1 + spread * t**2) ** (-size / 2)
+    statement = HasLaw(entry, CharacteristicFunction(t, function))
+    lines = [
+        Line(left.statement, (left.name,)),
+        Line(right.statement, (right.name,)),
+        Line(
+            HasLaw(entry, Mixture(f"N(0, c²w‖{queries.name}‖²), c²w = {coeff * coeff * variances[1]!r}"), (queries,)),
+            ("linear in Gaussian entries",),
+        ),
+        Line(statement, (f"E exp(−u {queries.name}²/2) = (1 + u v)^(−1/2), for each channel",)),
+    ]
+    return _issue(name, statement, left.hypotheses | right.hypotheses, left.admitted | right.admitted, lines)
+
+
+@dataclass(frozen=True)
+class Mixture(Law):
+    """A conditional normal law with a random variance, in words."""
+
+    words: str
+
+    def text(self) -> str:
+        return self.words
+
+    def latex(self) -> str:
+        return rf"\text{{{self.words.replace('‖', '|').replace('²', '2')}}}"
+
+
+def _bilinear_terms(entry: Expr):
+    from derivations.rules.definitions import definition
+
+    assert isinstance(entry, At)
+    form = entry.form
+    while len(list(form.entries())) == 1 and (body := next(form.entries()).tensor).function is None and body.body:
+        form = definition(body).apply(form).form
+    for term in form.opened():
+        members = [f for f in term.factors if isinstance(f, Entry)]
+        if len(form.terms) != 1 or len(members) != 2 or len(term.factors) != 2 or len(term.ranges) != 1:
+            break
+        ((bound, limits),) = term.ranges.items()
+        if all(bound == f.slots[-1] for f in members) and limits.sort.size is not None:
+            ordered = sorted(members, key=lambda f: f.slots[0] != entry.indices[-2])
+            return [(term.coeff, ordered[0].tensor, ordered[1].tensor, limits.sort.size)]
+    raise Refusal(f"bilinear_characteristic_function: {entry!r} is not c Σ_a q_a k_a by its definition")
+
+
+def _weights(tensor: Tensor) -> frozenset[Tensor]:
+    assert tensor.body is not None
+    return frozenset(e.tensor for e in tensor.body.entries() if e.tensor.is_primitive)
+
+
+def _iid_variance(theorem: Theorem, tensor: Tensor):
+    """v, if the theorem states E[q_a q_b | e] = δ_ab v, free of e, and q is linear in iid Gaussian weights."""
+    row, head, a = tensor.parameters[:3]
+    b = Index(a.name + "'", a.sort)
+    assert tensor.body is not None
+    given = tuple(sorted({e.tensor for e in tensor.body.entries() if not e.tensor.is_primitive}, key=lambda x: x.name))
+    if len(_weights(tensor)) != 1 or len(tensor.body.terms) != 1:
+        raise Refusal(f"{tensor.name} is not linear in one tensor of Gaussian weights")
+    entries = [x for x in walk(theorem.lhs) if isinstance(x, At)]
+    if len(entries) != 2 or any(x.tensor is not tensor for x in entries):
+        raise Refusal(f"{theorem.name} does not state E[{tensor.name}[m,h,a] {tensor.name}[m,h,b] | …]")
+    first, second = (x.indices for x in entries)
+    names = {first[2]: a, second[2]: b, first[0]: row, first[1]: head}
+    from derivations.kernel.expressions import delta
+
+    form = theorem.lhs.substitute(names).form
+    wanted = E(tensor[row, head, a] * tensor[row, head, b], given)
+    right = theorem.rhs.substitute(names).form
+    variance = (right.substitute({b: a})).as_scalar()
+    if first[:2] != second[:2] or theorem.order or form != wanted.form or variance is None:
+        raise Refusal(f"{theorem.name} does not state E[{wanted!r}] exactly, with a right-hand side free of {given}")
+    if right != (delta(a, b).form).scaled(variance):
+        raise Refusal(f"{theorem.name}: the entries are not uncorrelated with one variance")
+    return variance
+
+
+def characteristic_function_limit(
+    exact: Theorem, hold: dict[sympy.Symbol, sympy.Expr], parameter: sympy.Symbol, fixed: tuple[str, ...], name: str
+) -> Theorem:
+    """
+        X has characteristic function φ_n        φ_n(t) → exp(−v t²/2) for every t
+        ─────────────────────────────────────────────────────────────────────────────   Lévy
+                              X → N(0, v) in law
+
+    `hold` says how the symbols move with the parameter n (d = H n, σ_q = …), everything named in `fixed` stays.
+    """
+    statement = exact.statement
+    if not isinstance(statement, HasLaw) or not isinstance(statement.law, CharacteristicFunction):
+        raise Refusal(f"characteristic_function_limit: {exact.name} does not state a characteristic function")
+    t = statement.law.symbol
+    moving = sympy.powsimp(sympy.simplify(statement.law.function.subs(hold, simultaneous=True)))
+    found = sympy.simplify(sympy.exp(sympy.limit(sympy.log(moving), parameter, sympy.oo)))
+    variance = sympy.simplify(-2 * sympy.log(found) / t**2)
+    variance = sympy.simplify(sympy.expand_log(variance, force=True))
+    if variance.has(t, parameter) or not variance.is_positive:
+        raise Refusal(f"characteristic_function_limit: the limit {found} is not that of a centred normal law")
+    made = LimitInLaw(statement.subject, Normal(variance), parameter)
+    words = ", ".join(f"{k} = {v}" for k, v in hold.items())
+    lines = [
+        Line(statement, (exact.name,)),
+        Line(HasLaw(statement.subject, CharacteristicFunction(t, moving)), (words,)),
+        Line(made, ("pointwise limit of the characteristic function, Lévy",)),
+    ]
+    hypotheses = exact.hypotheses | {Hypothesis("fixed", fixed)}
+    return _issue(name, made, hypotheses, exact.admitted, lines)
