@@ -26,7 +26,7 @@ from types import ModuleType
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import Expr, expr
 from derivations.kernel.hypotheses import Hypothesis
-from derivations.kernel.theorem import Equation, Line, Proof, Statement, Theorem, domain_hypotheses
+from derivations.kernel.theorem import Equation, Line, Proof, Statement, Theorem, domain_hypotheses, flat_rules
 
 
 class Says(Enum):
@@ -122,8 +122,7 @@ class CirculatedProof:
                 self._proof.step(line, by)
             except Refusal as refusal:
                 self._refused = (len(self._lines), refusal)
-        rules = by if isinstance(by, list | tuple) else (by,)
-        self._lines.append(Line(line, tuple(getattr(rule, "label", str(rule)) for rule in rules)))
+        self._lines.append(Line(line, tuple(rule.label for rule in flat_rules(by))))
         return self
 
     def qed(self) -> RefusedChain:

@@ -91,7 +91,7 @@ class Expr:
         return expr(other) - self
 
     def __mul__(self, other: Expr | Number) -> Expr:
-        return Mul((*_factors(self), *_factors(expr(other))))
+        return _product((*_factors(self), *_factors(expr(other))))
 
     def __rmul__(self, other: Number) -> Expr:
         return expr(other) * self
@@ -130,6 +130,19 @@ def expr(value: Expr | Number) -> Expr:
 
 def _terms(e: Expr) -> tuple[Expr, ...]:
     return e.parts if isinstance(e, Add) else (e,)
+
+
+def _product(parts: tuple[Expr, ...]) -> Expr:
+    """A product in which numbers that stand side by side are one number."""
+    merged: list[Expr] = []
+    for part in parts:
+        if merged and isinstance(part, Num) and isinstance(merged[-1], Num):
+            merged[-1] = Num(merged[-1].value * part.value)
+        else:
+            merged.append(part)
+    if len(merged) > 1 and merged[0] == Num(sympy.Integer(1)):
+        merged = merged[1:]
+    return merged[0] if len(merged) == 1 else Mul(tuple(merged))
 
 
 def _factors(e: Expr) -> tuple[Expr, ...]:

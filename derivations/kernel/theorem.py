@@ -256,7 +256,7 @@ class Proof:
         if written is None:
             raise NotationError(f"proof of {self.name}: not started; write the left-hand side with start(…)")
         line = expr(line)
-        rules = tuple(_flat(by))
+        rules = tuple(flat_rules(by))
         self._check_notation(line, rules, written)
         before = written.lines[-1].content
         assert isinstance(before, Expr)
@@ -303,10 +303,11 @@ class Proof:
         return _issue(self.name, statement, written.hypotheses, written.admitted, written.lines)
 
 
-def _flat(by) -> Iterator[Rule]:
+def flat_rules(by) -> Iterator[Rule]:
+    """A rule, or nested lists of rules, as a sequence."""
     if isinstance(by, list | tuple):
         for part in by:
-            yield from _flat(part)
+            yield from flat_rules(part)
     else:
         yield by
 
