@@ -135,8 +135,8 @@ class Scalar:
 
     __slots__ = ("_den", "_hash", "_num")
 
-    def __init__(self, num: Polynomial, den: Polynomial | None = None):
-        if den is not None and num:
+    def __init__(self, num: Polynomial, den: Polynomial | None = None, lowest: bool = False):
+        if den is not None and num and not lowest:
             if len(den) == 1:
                 ((mono, coeff),) = den.items()
                 factor, inverse = _monomial({name: -power for name, power in mono})
@@ -183,7 +183,9 @@ class Scalar:
         if self._den is None and other._den is None:
             return Scalar(num)
         if self._den is None or other._den is None:
-            return Scalar(num, self._den or other._den)
+            plain = other if other._den is None else self
+            # a monomial has no factor in common with a denominator, which has no monomial content
+            return Scalar(num, self._den or other._den, lowest=len(plain._num) == 1)
         return Scalar(num, _times(self._den, other._den))
 
     def inverse(self) -> Scalar:

@@ -1,0 +1,224 @@
+"""# Parameters: where a claim is measured
+
+A `Point` fixes everything that a claim leaves open: sizes, standard deviations, ε, the values of its free positions and which
+of its free features, heads and channels coincide. `points(claim)` is a Hypothesis strategy that draws them from the claim's
+domain, constructively: H and d_h first, then d = H·d_h; coincidences by restricted growth; s² before the σ's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from derivations.claim import Claim, Integers, Reals, Says
+from derivations.kernel.expressions import Expr, walk
+from derivations.kernel.hypotheses import DISTINCT_TOKENS, EPS_POSITIVE, UNIFORM_TOKENS
+from derivations.kernel.indices import Index
+from derivations.kernel.theorem import Equation
+from derivations.rules.laws import HasLaw, LimitInLaw
+
+LEAST_WIDTH = 8  # narrower layers are dear to measure: the spread of a product of Gaussians grows fast
+STANDARD_DEVIATIONS = ("σ_x", "σ_q", "σ_k", "σ_v", "σ_o")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One set of parameters. `positions` maps free positions to values, `classes` other free indices to class numbers."""
+
+    H: int
+    d_h: int
+    V: int | None
+    stds: Mapping[str, float]
+    eps: float = 0.0
+    positions: Mapping[str, int] = field(default_factory=dict)
+    classes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def d(self) -> int:
+        """Width."""
+        return self.H * self.d_h
+
+    @property
+    def L(self) -> int:
+        """The least length that holds every position, at least 2."""
+        return max(2, *self.positions.values()) if self.positions else 2
+
+    def numbers(self) -> dict[str, float]:
+        """The value of every symbol that a formula may hold."""
+        values: dict[str, float] = {"d": self.d, "H": self.H, "ε": self.eps, **self.stds, **self.positions}
+        if self.V is not None:
+            values["V"] = self.V
+        if len(set(self.stds.values())) == 1:
+            values["σ"] = next(iter(self.stds.values()))
+        return values
+
+    def key(self) -> tuple:
+        """A hashable, stable key: seeds are made of it."""
+        return (
+            self.H,
+            self.d_h,
+            self.V or 0,
+            tuple(sorted(self.stds.items())),
+            self.eps,
+            tuple(sorted(self.positions.items())),
+            tuple(sorted(self.classes.items())),
+        )
+
+    def text(self, statement_symbols: frozenset[str] = frozenset()) -> str:
+        """d = 8, H = 2, σ = 0.1, m = 3, …"""
+        parts = [f"d = {self.d}", f"H = {self.H}"]
+        if self.V is not None:
+            parts.append(f"V = {self.V}")
+        if "σ" in self.numbers():
+            parts.append(f"σ = {self.numbers()['σ']:.4g}")
+        else:
+            parts.extend(f"{k} = {v:.4g}" for k, v in self.stds.items() if not statement_symbols or k in statement_symbols)
+        if self.eps:
+            parts.append(f"ε = {self.eps:.3g}")
+        parts.extend(f"{k} = {v}" for k, v in self.positions.items())
+        groups: dict[int, list[str]] = {}
+        for name, number in self.classes.items():
+            groups.setdefault(number, []).append(name)
+        parts.extend(" = ".join(g) for g in groups.values() if len(g) > 1)
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Openings:
+    """What a claim leaves open, read off its statement and hypotheses."""
+
+    positions: tuple[Index, ...]
+    others: tuple[Index, ...]
+    needs_vocabulary: bool
+    needs_eps: bool
+    equal: Mapping[str, str]  # σ_q → σ
+
+    @staticmethod
+    def of(claim: Claim) -> Openings:
+        """Read them off."""
+        statement = claim.statement
+        if isinstance(statement, Equation):
+            subject: Expr = statement.lhs
+            free = statement.lhs.free | statement.rhs.free
+        else:
+            assert isinstance(statement, HasLaw | LimitInLaw)
+            subject = statement.subject
+            free = subject.free
+        ordered = sorted((i for i in free if i.value is None), key=lambda i: i.name)
+        equal = {h.subject[0]: h.subject[1] for h in claim.hypotheses if h.kind == "value" and h.subject[0] != "ε"}
+        symbols = {str(s) for e in walk(subject) for s in e.form.symbols}
+        uses_sigma = claim.says is Says.CIRCULATED or "σ" in symbols
+        if isinstance(statement, Equation) and "σ" in statement.rhs.form.symbols:
+            uses_sigma = True
+        if uses_sigma:
+            equal = dict.fromkeys(STANDARD_DEVIATIONS, "σ")
+        return Openings(
+            tuple(i for i in ordered if i.sort.size is None),
+            tuple(i for i in ordered if i.sort.size is not None),
+            UNIFORM_TOKENS in claim.hypotheses or (isinstance(statement, Equation) and "V" in statement.rhs.form.symbols),
+            EPS_POSITIVE in claim.hypotheses,
+            equal,
+        )
+
+
+def _draw(draw: st.DrawFn, spec: Integers | Reals) -> float:
+    if isinstance(spec, Integers):
+        return draw(st.integers(spec.low, spec.high))
+    steps = 40  # a grid on the logarithmic scale, so that a counterexample shrinks to a round one
+    place = draw(st.integers(0, steps))
+    value = spec.low * (spec.high / spec.low) ** (place / steps)
+    return float(f"{value:.3g}")
+
+
+@st.composite
+def points(draw: st.DrawFn, claim: Claim) -> Point:
+    """Points of the claim's domain."""
+    domain, openings = claim.domain, Openings.of(claim)
+    heads, head_width = int(_draw(draw, domain["H"])), int(_draw(draw, domain["d_h"]))
+    head_width = max(head_width, -(-LEAST_WIDTH // heads))
+    vocabulary = int(_draw(draw, domain["V"])) if openings.needs_vocabulary else None
+    stds = _draw_stds(draw, claim, openings, heads * head_width)
+    eps = _draw(draw, domain["ε"]) if openings.needs_eps else 0.0
+    positions = _draw_positions(draw, claim, openings.positions)
+    classes = _draw_classes(draw, openings.others, {"head": heads, "channel": head_width, "feature": heads * head_width})
+    return Point(heads, head_width, vocabulary, stds, eps, positions, classes)
+
+
+def _draw_stds(draw: st.DrawFn, claim: Claim, openings: Openings, width: int) -> dict[str, float]:
+    domain = claim.domain
+    if openings.equal:
+        shared = float(_draw(draw, domain["σ"]))
+        stds = dict.fromkeys(STANDARD_DEVIATIONS, shared)
+    else:
+        stds = {name: float(_draw(draw, domain.get(name, domain["σ"]))) for name in STANDARD_DEVIATIONS}
+    if claim.says is Says.LEADING_ORDER:
+        small = _draw(draw, domain["s2"])
+        logit = float(f"{(small**0.25) / width**0.5:.4g}")  # d² σ⁴ = s²
+        if openings.equal:
+            stds = dict.fromkeys(STANDARD_DEVIATIONS, logit)
+        else:
+            stds |= {"σ_q": logit, "σ_k": logit}
+    return stds
+
+
+def _draw_positions(draw: st.DrawFn, claim: Claim, positions: tuple[Index, ...]) -> dict[str, int]:
+    differ = {frozenset(h.subject) for h in claim.hypotheses if h.kind == "differ"}
+    at_most = {h.subject for h in claim.hypotheses if h.kind == "at most"}
+    values: dict[str, int] = {}
+    # queries before keys, so that n ≤ m can be drawn as 1 … m
+    ordered = sorted(positions, key=lambda i: (any(i.name == low for low, _ in at_most), i.name))
+    for index in ordered:
+        spec = claim.domain.get(index.name, claim.domain["position"])
+        assert isinstance(spec, Integers)
+        high = min([spec.high, *(values[top] for low, top in at_most if low == index.name and top in values)])
+        low = min(spec.low, high)
+        taken = {values[o] for o in values if frozenset({o, index.name}) in differ}
+        values[index.name] = draw(st.sampled_from([v for v in range(low, high + 1 + len(taken)) if v not in taken]))
+    return values
+
+
+def _draw_classes(draw: st.DrawFn, others: tuple[Index, ...], sizes: Mapping[str, int]) -> dict[str, int]:
+    classes: dict[str, int] = {}
+    used: dict[str, int] = {}
+    for index in others:
+        sort = index.sort.name
+        most = min(used.get(sort, 0), sizes[sort] - 1)
+        classes[index.name] = number = draw(st.integers(0, most))
+        used[sort] = max(used.get(sort, 0), number + 1)
+    return classes
+
+
+def pinned(claim: Claim) -> Point:
+    """A fixed point of the domain that separates formulas: H ≥ 2, all positions apart and large, indices coinciding as
+    often as they can (so that deltas do not vanish)."""
+    domain, openings = claim.domain, Openings.of(claim)
+
+    def high(spec: Integers | Reals) -> float:
+        return spec.high if isinstance(spec, Integers) else float(f"{(spec.low * spec.high) ** 0.5:.3g}")
+
+    heads, head_width = max(2, int(domain["H"].low)), int(domain["d_h"].low)
+    stds = {name: high(domain.get(name, domain["σ"])) * factor for name, factor in zip(STANDARD_DEVIATIONS, (1, 1.1, 0.9, 1.2, 0.8), strict=True)}
+    if openings.equal:
+        stds = dict.fromkeys(STANDARD_DEVIATIONS, high(domain["σ"]))
+    if claim.says is Says.LEADING_ORDER:
+        logit = float(f"{(high(domain['s2']) ** 0.25) / (heads * head_width) ** 0.5:.4g}")
+        stds = dict.fromkeys(STANDARD_DEVIATIONS, logit) if openings.equal else stds | {"σ_q": logit, "σ_k": logit}
+    differ = {frozenset(h.subject) for h in claim.hypotheses if h.kind == "differ"}
+    values: dict[str, int] = {}
+    for index in openings.positions:
+        spec = domain.get(index.name, domain["position"])
+        value = int(spec.high)
+        while any(frozenset({index.name, o}) in differ and values[o] == value for o in values):
+            value -= 1
+        values[index.name] = value
+    return Point(
+        heads,
+        head_width,
+        int(domain["V"].high) if openings.needs_vocabulary else None,
+        stds,
+        float(high(domain["ε"])) if openings.needs_eps else 0.0,
+        values,
+        dict.fromkeys((i.name for i in openings.others), 0),
+    )

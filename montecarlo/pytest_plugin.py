@@ -1,0 +1,145 @@
+"""# pytest: each claim of a page is collected as two items, its proof and its measurement
+
+    pytest derivations/                    every page
+    pytest derivations/qk_product.py -k logit_covariance
+
+Options: --device, --mc-seed, --mc-alpha (false-alarm rate of the whole run). Nothing heavy is imported before a page is collected.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+_RESULTS = pytest.StashKey["_Results"]()
+
+
+class _Results:
+    """What the items of a run leave for the summary."""
+
+    def __init__(self) -> None:
+        self.proofs: list = []
+        self.reports: list = []
+        self.total = 0
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of the measurement."""
+    group = parser.getgroup("layerlaws", "proofs and Monte Carlo of claims")
+    group.addoption("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: cuda where there is one)")
+    group.addoption("--mc-seed", type=int, default=0, help="seed of all simulation (default: 0)")
+    group.addoption("--mc-alpha", type=float, default=1e-6, help="false-alarm rate of the whole run (default: 1e-6)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where results are kept."""
+    config.stash[_RESULTS] = _Results()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A page of the derivation is a file of claims."""
+    if file_path.suffix != ".py" or file_path.parent.name != "derivations":
+        return None
+    import derivations
+    from derivations.pages import PAGES
+
+    here = Path(derivations.__file__).resolve().parent
+    if file_path.resolve().parent != here or file_path.stem not in PAGES:
+        return None
+    return Page.from_parent(parent, path=file_path)
+
+
+class Page(pytest.File):
+    """A page: two items for each claim."""
+
+    def collect(self):
+        """The claims in reading order."""
+        from derivations.claim import claims_of
+
+        module = importlib.import_module(f"derivations.{self.path.stem}")
+        for claim in claims_of(module):
+            yield ProofItem.from_parent(self, name=f"{claim.name}[proof]", claim=claim)
+            yield MeasureItem.from_parent(self, name=f"{claim.name}[measured]", claim=claim)
+
+
+class ClaimItem(pytest.Item):
+    """An item about one claim."""
+
+    def __init__(self, *, claim, **kwargs):
+        super().__init__(**kwargs)
+        self.claim = claim
+
+    def reportinfo(self):
+        """Where it stands."""
+        return self.path, self.claim.derive.__code__.co_firstlineno - 1, self.name
+
+
+class WrongVerdictError(Exception):
+    """The measurement says something else than the page."""
+
+
+class ProofItem(ClaimItem):
+    """The derivation: proved, or, for a circulated claim, refused by the kernel."""
+
+    def runtest(self) -> None:
+        """Prove it."""
+        from derivations.claim import Says
+
+        results = self.config.stash[_RESULTS]
+        try:
+            if self.claim.says is Says.CIRCULATED:
+                _ = self.claim.refused
+            else:
+                theorem = self.claim.theorem
+                if theorem.admitted:
+                    raise WrongVerdictError(f"rests on admitted steps: {'; '.join(sorted(theorem.admitted))}")
+        except Exception as error:
+            results.proofs.append((self.claim, str(error)))
+            raise
+        results.proofs.append((self.claim, None))
+
+    def repr_failure(self, excinfo, style=None) -> str:
+        """The kernel's words, without a traceback."""
+        from derivations.kernel import NotationError, Refusal
+
+        if isinstance(excinfo.value, Refusal | NotationError | WrongVerdictError):
+            return f"{self.claim!r}: {excinfo.value}"
+        return str(super().repr_failure(excinfo, style))
+
+
+class MeasureItem(ClaimItem):
+    """The Monte Carlo check: confirmed, or, for a circulated claim, refuted."""
+
+    def runtest(self) -> None:
+        """Measure it."""
+        from montecarlo.check import Settings, examine
+        from montecarlo.report import report_text
+
+        results = self.config.stash[_RESULTS]
+        option = self.config.option
+        measured = sum(isinstance(item, MeasureItem) for item in self.session.items)
+        settings = Settings(seed=option.mc_seed, alpha=option.mc_alpha, device=option.device)
+        report = examine(self.claim, option.mc_alpha / max(1, measured), settings)
+        results.reports.append(report)
+        if not report.as_meant:
+            raise WrongVerdictError(report_text(report))
+
+    def repr_failure(self, excinfo, style=None) -> str:
+        """The verdict, without a traceback."""
+        if isinstance(excinfo.value, WrongVerdictError):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo, style))
+
+
+def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
+    """The summary that a person reads."""
+    results = config.stash[_RESULTS]
+    if not results.proofs and not results.reports:
+        return
+    from montecarlo.report import summary_lines
+
+    terminalreporter.section("layerlaws")
+    for line in summary_lines(results.proofs, results.reports, config.option.mc_alpha):
+        terminalreporter.line(line)
