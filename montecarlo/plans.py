@@ -45,7 +45,7 @@ from montecarlo.transformer import Definition, LayerSpec, floats_per_replicate, 
 from montecarlo.variances import given_e, moments
 
 LENGTH = 3  # positions that are averaged over run over 1 … at least LENGTH
-_MOST_DEGREE = 8  # beyond this degree in the weights, positions are pinned: the variance is derived faster
+_MOST_DEGREE = 8  # in the weights
 _DEGREES = {"x": 1, "e": 1, "q": 2, "k": 2, "v": 2, "l": 4, "s": 4, "ubar": 2, "obar": 3}
 
 
@@ -121,8 +121,10 @@ def plan_equation(
         return _plan_conditional(left, right, point, overrides)
     if left.is_random:
         return _plan_surely(left, right, point, overrides)
-    pin = uses_order(left) or uses_order(right) or _degree(left) > _MOST_DEGREE or point.V is not None
-    length = max(LENGTH, len(set(point.positions.values())), *([*point.positions.values()] if pin else [1]))
+    classes = len(set(point.positions.values()))
+    costly = _degree(left) > _MOST_DEGREE or point.V is not None or classes > 2  # then the variance takes long to derive
+    pin = costly or uses_order(left) or uses_order(right)
+    length = max(LENGTH, classes, *([*point.positions.values()] if pin else [1]))
     claimed = at_point(right, point, pin).as_scalar()
     if claimed is None:
         raise ValueError("the right-hand side is not a number at the point")

@@ -239,7 +239,10 @@ class Space:
         def entry(tensor: Tensor, *slots: Slot) -> Form:
             return Form.collect([Open(ONE, {}, [Entry(tensor, tuple(slots))])])
 
-        exponential = self.function(names[0], parameters, "exp", entry(logits, *parameters), latex=latex[0])
+        causal_slots = (len(parameters) - 1, len(parameters) - 2)
+        exponential = self._define(
+            names[0], parameters, entry(logits, *parameters), function="exp", causal=causal_slots, latex=latex[0]
+        )
         total = entry(exponential, *parameters).sum_over(key, Range(key.sort, frozenset({query})))
         normaliser = self.function(names[1], (*head, query), "reciprocal", total, latex=latex[1])
         output = self._define(
@@ -248,7 +251,7 @@ class Space:
             entry(exponential, *parameters) * entry(normaliser, *head, query),
             key=_TRUSTED,
             bounded=True,
-            causal=(len(parameters) - 1, len(parameters) - 2),
+            causal=causal_slots,
             latex=latex[2],
             role=("softmax", (logits, exponential, normaliser)),
         )
