@@ -24,6 +24,7 @@ from montecarlo.parameters import Point, points
 from montecarlo.plans import Plan, plan
 from montecarlo.verdict import (
     Calibration,
+    Draw,
     Outcome,
     Verdict,
     decide_bounded,
@@ -123,10 +124,17 @@ def runner(made: Plan, claim: Claim, point: Point, settings: Settings, salt: str
 
 
 def decide(
-    made: Plan, claim: Claim, point: Point, alpha: float, tolerance: float, settings: Settings, salt: str = ""
+    made: Plan,
+    claim: Claim,
+    point: Point,
+    alpha: float,
+    tolerance: float,
+    settings: Settings,
+    salt: str = "",
+    draw: Draw | None = None,
 ) -> Verdict:
-    """The verdict of a plan."""
-    draw = runner(made, claim, point, settings, salt).draw
+    """The verdict of a plan; `draw` gives its values, where they are drawn already."""
+    draw = draw or runner(made, claim, point, settings, salt).draw
     says = "approximate" if claim.says in (Says.LEADING_ORDER, Says.LIMIT) else "exact"
     if made.kind == "surely":
         return decide_surely(draw, claimed=made.claimed, rounding=made.rounding, replicates=SURE)

@@ -170,6 +170,9 @@ def rename(factor: Factor, names: Mapping[Slot, Slot]) -> Factor:
     if isinstance(factor, Expect):
         return Expect(factor.given, tuple(rename(f, names) for f in factor.body))
     free = {s: i for s, i in names.items() if isinstance(s, Index) and isinstance(i, Index)}
+    for slot in names.keys() - free.keys():
+        if slot in factor.form.free or (_is_position(slot) and slot.name in factor.form.symbols):
+            raise NotationError(f"index {slot}: it stands inside 1/(…), where it can be neither summed over nor bound")
     return Inverse(factor.form.substitute(free)) if free else factor
 
 
@@ -292,15 +295,33 @@ def _order(term: Open) -> bool:
     term.factors = [f for f in term.factors if not isinstance(f, AtMost)] + list(kept.values())
     known = {(f.low, f.high) for f in kept.values() if isinstance(f, AtMost)}
     for bound, limits in term.ranges.items():
-        uppers = limits.uppers
-        redundant = {high for low, high in known if low in uppers and high in uppers and low != high}
-        values = [u.value for u in uppers if isinstance(u, Index) and u.value is not None]
-        redundant |= {u for u in uppers if isinstance(u, Index) and u.value is not None and u.value > min(values)}
-        if values and min(values) == 1:
-            redundant = {u for u in uppers if not (isinstance(u, Index) and u.value == 1)}
+        redundant = _redundant(limits.uppers, known)
         if redundant:
-            term.ranges[bound] = replace(limits, uppers=uppers - redundant)
+            term.ranges[bound] = replace(limits, uppers=limits.uppers - redundant)
+    free = {(low.name, high.name) for low, high in known if isinstance(low, Index) and isinstance(high, Index)}
+    term.coeff = term.coeff.where_at_most(free)
     return True
+
+
+def _redundant(uppers: frozenset[Slot], known: set[tuple[Slot, Slot]]) -> set[Slot]:
+    """The upper ends that others imply, by what is known (a ≤ b) and transitivity; one of equal ends is kept."""
+    if len(uppers) < 2:
+        return set()
+    fixed = {u: u.value for u in uppers if isinstance(u, Index) and u.value is not None}
+    steps = known | {(u, w) for u, v in fixed.items() for w in uppers - {u} if v == 1 or v < fixed.get(w, 0)}
+    above: dict[Slot, set[Slot]] = {}
+    for start in uppers:
+        above[start], pending = set(), [start]
+        while pending:
+            here = pending.pop()
+            found = {high for low, high in steps if low == here} - above[start]
+            above[start] |= found
+            pending.extend(found)
+    return {
+        w
+        for u, w in itertools.permutations(uppers, 2)
+        if w in above[u] and (u not in above[w] or repr(u) < repr(w))
+    }
 
 
 def _singletons(term: Open) -> bool:
@@ -360,13 +381,7 @@ def _close_factors(
     """Group factors that share an index of `ids`, and name the indices of each group canonically."""
     groups: list[tuple[list[Factor], set[int]]] = []
     for factor in factors:
-        mine = {s for s in slots_of(factor) if isinstance(s, int) and s in ids}
-        pending = list(mine)
-        while pending:
-            for upper in ranges[pending.pop()].uppers:
-                if isinstance(upper, int) and upper in ids and upper not in mine:
-                    mine.add(upper)
-                    pending.append(upper)
+        mine = _with_ends({s for s in slots_of(factor) if isinstance(s, int) and s in ids}, ids, ranges)
         members = [factor]
         rest = []
         for group in groups:
@@ -379,19 +394,25 @@ def _close_factors(
     return tuple(sorted(closed, key=lambda c: c.key))
 
 
+def _with_ends(found: set[int], ids: set[int], ranges: Mapping[int, Range]) -> set[int]:
+    """These bound indices, and those of `ids` that are upper ends of them, of theirs, and so on."""
+    found, pending = set(found), list(found)
+    while pending:
+        ends = {u for u in ranges[pending.pop()].uppers if isinstance(u, int) and u in ids} - found
+        found |= ends
+        pending.extend(ends)
+    return found
+
+
 def _canonical(
     factors: list[Factor], ids: set[int], ranges: Mapping[int, Range], names: dict[Slot, Slot], base: int
 ) -> Component:
     """The component whose key is least among the namings that colour refinement leaves open."""
     local: dict[int, set[int]] = {}
     for where, factor in enumerate(factors):
-        for slot in slots_of(factor):
-            if isinstance(slot, int) and slot in ids:
-                local.setdefault(slot, set()).add(where if isinstance(factor, Expect) else -1)
-    for inner in sorted(ids):
-        for upper in ranges[inner].uppers:
-            if isinstance(upper, int) and upper in ids:
-                local.setdefault(upper, set()).update(local.get(inner, {-1}))
+        mine = {s for s in slots_of(factor) if isinstance(s, int) and s in ids}
+        for slot in _with_ends(mine, ids, ranges):
+            local.setdefault(slot, set()).add(where if isinstance(factor, Expect) else -1)
     top = {i for i in ids if len(local.get(i, {-1})) > 1 or -1 in local.get(i, {-1})}
     best: Component | None = None
     for order in _namings(factors, ids, top, ranges, names):
@@ -399,7 +420,8 @@ def _canonical(
         parts = []
         for factor in factors:
             if isinstance(factor, Expect):
-                inner_ids = {s for s in slots_of(factor) if isinstance(s, int) and s in ids and s not in top}
+                mine = {s for s in slots_of(factor) if isinstance(s, int) and s in ids}
+                inner_ids = _with_ends(mine, ids, ranges) - top
                 body = _close_factors(factor.body, inner_ids, ranges, given, base + len(order))
                 parts.append(Expect(factor.given, body))
             else:
@@ -550,8 +572,10 @@ class Form:
 
     @property
     def symbols(self) -> frozenset[str]:
-        """The names of the symbols in the coefficients."""
-        return frozenset(name for coeff in self._terms.values() for name in coeff.free_symbols())
+        """The names of the symbols in the coefficients, those inside 1/F included."""
+        found = {name for coeff in self._terms.values() for name in coeff.free_symbols()}
+        inverses = (f for t in self._terms for c in t for f in c.factors if isinstance(f, Inverse))
+        return frozenset(found.union(*(f.form.symbols for f in inverses)))
 
     def entries(self) -> Iterator[Entry]:
         """Every tensor entry, at any depth."""

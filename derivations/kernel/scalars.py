@@ -253,6 +253,11 @@ class Scalar:
                     expr.xreplace({s: values[str(s)].as_expr() for s in expr.free_symbols if str(s) in values})
                 )
 
+        return self._image(images)
+
+    def _image(self, images: Mapping[str, Scalar]) -> Scalar:
+        """With generators replaced."""
+
         def image(poly: Polynomial) -> Scalar:
             total = ZERO
             for mono, coeff in poly.items():
@@ -266,6 +271,22 @@ class Scalar:
             return total
 
         return image(self._num) * image(self._den or {_ONE: Fraction(1)}).inverse()
+
+    def where_at_most(self, known: Iterable[tuple[str, str]]) -> Scalar:
+        """The scalar where m ≤ n for each (m, n) that is known: min(m, n, …) is min(m, …)."""
+        known = set(known)
+        while further := {(a, d) for a, b in known for c, d in known if b == c} - known:
+            known |= further
+        for name in sorted(self.names()) if known else ():
+            minimum = _GENERATORS.get(name)
+            if isinstance(minimum, sympy.Min):
+                args = {str(arg): arg for arg in minimum.args}
+                for low, high in sorted(known):
+                    if low in args and high in args and low != high:
+                        del args[high]
+                if len(args) < len(minimum.args):
+                    return self._image({name: scalar(sympy.Min(*args.values()))}).where_at_most(known)
+        return self
 
     def __repr__(self) -> str:
         return str(self.as_expr())

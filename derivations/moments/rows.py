@@ -133,11 +133,10 @@ def _pair_block(block: tuple[Slot, ...], others: Blocks, inner: frozenset[Slot])
 def _expand_edges(law: RowLaw, edges: Edges) -> Iterator[Piece]:
     """∏ P = ∏ (δ − 1/d)."""
     share = -law.size.inverse()
-    for cut in itertools.product((False, True), repeat=len(edges) if law.centred else 0):
-        deltas: list[Factor] = [Delta(a, b) for (a, b), dropped in zip(edges, cut, strict=True) if not dropped and a != b]
-        yield share ** sum(cut), deltas
-    if not law.centred:
-        yield ONE, [Delta(a, b) for a, b in edges if a != b]
+    options = (False, True) if law.centred else (False,)
+    for cut in itertools.product(options, repeat=len(edges)):
+        kept = [Delta(a, b) for (a, b), dropped in zip(edges, cut, strict=True) if not dropped and a != b]
+        yield share ** sum(cut), [*kept]
 
 
 def summed_here(entries: Sequence[tuple[Slot, Slot]], elsewhere: frozenset[Slot]) -> frozenset[Slot]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.forms import Entry, Expect, Factor, Form, Open
@@ -39,10 +40,8 @@ class Independence(Rule):
             groups = _groups(found.body, found.given)
             if len(groups) < 2:
                 entries = list(term_entries(found.body))
-                for a in entries:
-                    for b in entries:
-                        if a is not b:
-                            shared.update(t.name for t in a.tensor.primitives & b.tensor.primitives)
+                for a, b in combinations(entries, 2):
+                    shared.update(t.name for t in a.tensor.primitives & b.tensor.primitives)
                 return None
             split = True
             return [Open(term.coeff, term.ranges, [*others, *(Expect(found.given, tuple(g)) for g in groups)])]

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import sympy
 
 from derivations.kernel.errors import Refusal
-from derivations.kernel.expressions import At, E, Expr, SumOf, walk
+from derivations.kernel.expressions import At, E, Expr, SumOf, delta, walk
 from derivations.kernel.forms import Entry, Open
 from derivations.kernel.hypotheses import Hypothesis, at_least
 from derivations.kernel.indices import Index
-from derivations.kernel.scalars import scalar
+from derivations.kernel.scalars import Scalar, scalar
 from derivations.kernel.tensors import Tensor
 from derivations.kernel.theorem import Line, Statement, Theorem, _issue
 
@@ -142,22 +142,25 @@ class HasLaw(Statement):
 
 @dataclass(frozen=True)
 class LimitInLaw(Statement):
-    """`subject` tends in law to `law` as `parameter` → ∞."""
+    """`subject` tends in law to `law` as `parameter` → ∞ and the symbols of `path` move with it."""
 
     subject: Expr
     law: Law
     parameter: sympy.Symbol
+    path: tuple[tuple[sympy.Symbol, sympy.Expr], ...] = ()
 
     def text(self) -> str:
-        from derivations.render import text
+        from derivations.render import scalar_text, text
 
-        return f"{text(self.subject)} → {self.law.text()} in law as {self.parameter} → ∞"
+        along = "".join(f", {name} = {scalar_text(value)}" for name, value in self.path)
+        return f"{text(self.subject)} → {self.law.text()} in law as {self.parameter} → ∞{along}"
 
     def latex(self) -> str:
-        from derivations.render import latex, latex_name
+        from derivations.render import latex, latex_name, scalar_latex
 
         to = latex_name(self.parameter.name)
-        return rf"{latex(self.subject)} \xrightarrow{{\ d\ }} {self.law.latex()} \quad ({to} \to \infty)"
+        along = "".join(rf",\ {latex_name(name.name)} = {scalar_latex(value)}" for name, value in self.path)
+        return rf"{latex(self.subject)} \xrightarrow{{\ d\ }} {self.law.latex()} \quad ({to} \to \infty{along})"
 
 
 def primitive_law(tensor: Tensor, name: str, *indices: Index) -> Theorem:
@@ -310,7 +313,8 @@ def density_limit(exact: Theorem, parameter: sympy.Symbol, limit: Normal, name: 
         ────────────────────────────────────────────────────────────────   Scheffé
                        X → f in law
 
-    The limit is taken by SymPy of log f_d(t) at symbolic t; refuses when it is not log f(t), or cannot be told.
+    The limit is taken by SymPy of log f_d(t) at symbolic t, with √(2π) z^(z−1/2) e^(−z) for Γ(z) as z → ∞
+    (Stirling); refuses when it is not log f(t), or cannot be told.
     """
     statement = exact.statement
     if not isinstance(statement, HasLaw) or not isinstance(statement.law, Density):
@@ -318,11 +322,19 @@ def density_limit(exact: Theorem, parameter: sympy.Symbol, limit: Normal, name: 
     t, f = statement.law.symbol, statement.law.density
     wanted = sympy.exp(-(t**2) / (2 * limit.variance)) / sympy.sqrt(2 * sympy.pi * limit.variance)
     n = sympy.Dummy("n", positive=True)
-    kernel_part = sympy.Mul(*(a for a in sympy.Mul.make_args(f) if a.has(t)))
-    constant = f / kernel_part
-    log_kernel = sympy.limit(sympy.expand_log(sympy.log(kernel_part.subs(parameter, n)), force=True), n, sympy.oo)
-    front = sympy.limit(sympy.gammasimp(constant.subs(parameter, 2 * n + 1)), n, sympy.oo)
-    found = front * sympy.exp(log_kernel)
+    kernel, constant = (
+        sympy.Mul(*(part for part in sympy.Mul.make_args(f.subs(parameter, n)) if part.has(t) is inside))
+        for inside in (True, False)
+    )
+    if any(sympy.limit(g.args[0], n, sympy.oo) != sympy.oo for g in constant.atoms(sympy.gamma)):
+        raise Refusal(f"density_limit: a Γ of {exact.name} stays finite as {parameter} → ∞")
+    constant = constant.replace(
+        sympy.gamma, lambda z: sympy.sqrt(2 * sympy.pi) * z ** (z - sympy.S.Half) * sympy.exp(-z)
+    )
+    log_kernel, log_constant = (
+        sympy.limit(sympy.expand_log(sympy.log(part), force=True), n, sympy.oo) for part in (kernel, constant)
+    )
+    found = sympy.exp(log_constant + log_kernel)
     if sympy.simplify(found / wanted - 1) != 0:
         raise Refusal(
             f"density_limit: the density tends to {found}, not to that of {limit.text()}",
@@ -341,117 +353,166 @@ def bilinear_characteristic_function(entry: Expr, left: Theorem, right: Theorem,
 
     Given e, q and k are Gaussian with iid entries and independent of each other (they are linear in two different
     tensors of weights). Given q too, s is N(0, c² w ‖q‖²), and E exp(−u q_a²/2) = (1 + u v)^(−1/2) for each a.
+    Refuses when the weights are shared, or enter what is given. Source: derived here.
     """
-    (product,) = _bilinear_terms(entry)
-    coeff, queries, keys, size = product
-    variances = []
-    for theorem, member in ((left, queries), (right, keys)):
-        variances.append(_iid_variance(theorem, member))
-    if left.lhs.form.free and _weights(queries) & _weights(keys):
-        raise Refusal(f"bilinear_characteristic_function: {queries} and {keys} share weights")
+    coeff, queries, keys = _bilinear(entry)
+    size = queries.tensor.sorts[-1].size
+    assert size is not None
+    v, w = _iid_variance(left, queries), _iid_variance(right, keys)
+    weights = {_weights(queries.tensor), _weights(keys.tensor)}
+    given = {t for member in (queries, keys) for t in _given(member.tensor)}
+    if len(weights) == 1:
+        raise Refusal(f"bilinear_characteristic_function: {queries.tensor} and {keys.tensor} share weights")
+    if any(t.ancestors & weights for t in given):
+        raise Refusal("bilinear_characteristic_function: the weights enter what is given")
     t = sympy.Symbol("t", real=True)
-    spread = (coeff * coeff * variances[0] * variances[1]).as_expr()
-    function = (1 + spread * t**2) ** (-size / 2)
+    function = (1 + (coeff * coeff * v * w).as_expr() * t**2) ** (-size / 2)
     statement = HasLaw(entry, CharacteristicFunction(t, function))
+    channel = Index(queries.tensor.parameters[-1].name, queries.tensor.sorts[-1])
+    position, head, _ = queries.slots
+    assert isinstance(position, Index) and isinstance(head, Index)
+    spread = SumOf(queries.tensor[position, head, channel] ** 2, (_whole(channel),))
     lines = [
         Line(left.statement, (left.name,)),
         Line(right.statement, (right.name,)),
         Line(
-            HasLaw(entry, Mixture(f"N(0, c²w‖{queries.name}‖²), c²w = {coeff * coeff * variances[1]!r}"), (queries,)),
+            HasLaw(entry, Mixture((coeff * coeff * w).as_expr() * spread), (queries.tensor,)),
             ("linear in Gaussian entries",),
         ),
-        Line(statement, (f"E exp(−u {queries.name}²/2) = (1 + u v)^(−1/2), for each channel",)),
+        Line(statement, (f"Gaussian integral over {queries.tensor.name}, channel by channel",)),
     ]
     return _issue(name, statement, left.hypotheses | right.hypotheses, left.admitted | right.admitted, lines)
 
 
 @dataclass(frozen=True)
 class Mixture(Law):
-    """A conditional normal law with a random variance, in words."""
+    """N(0, X) for a random X that is known given the conditions."""
 
-    words: str
+    variance: Expr
 
     def text(self) -> str:
-        return self.words
+        from derivations.render import text
+
+        return f"N(0, {text(self.variance)})"
 
     def latex(self) -> str:
-        return rf"\text{{{self.words.replace('‖', '|').replace('²', '2')}}}"
+        from derivations.render import latex
+
+        return rf"\mathcal{{N}}\left(0, {latex(self.variance)}\right)"
 
 
-def _bilinear_terms(entry: Expr):
+def _bilinear(entry: Expr) -> tuple[Scalar, Entry, Entry]:
+    """(c, q, k) with entry = c Σ_a q_a k_a by its definitions; q stands at the entry's query."""
     from derivations.rules.definitions import definition
 
-    assert isinstance(entry, At)
+    what = f"bilinear_characteristic_function: {entry!r} is not c Σ_a q_a k_a by its definition"
+    if not isinstance(entry, At) or len(entry.indices) < 2:
+        raise Refusal(what)
     form = entry.form
-    while len(list(form.entries())) == 1 and (body := next(form.entries()).tensor).function is None and body.body:
-        form = definition(body).apply(form).form
+    while len(list(form.entries())) == 1 and (only := next(form.entries()).tensor).body is not None:
+        if only.function is not None:
+            raise Refusal(what)
+        form = definition(only).apply(form).form
     for term in form.opened():
-        members = [f for f in term.factors if isinstance(f, Entry)]
+        members = [f for f in term.factors if isinstance(f, Entry) and f.tensor.body is not None]
         if len(form.terms) != 1 or len(members) != 2 or len(term.factors) != 2 or len(term.ranges) != 1:
             break
         ((bound, limits),) = term.ranges.items()
-        if all(bound == f.slots[-1] for f in members) and limits.sort.size is not None:
-            ordered = sorted(members, key=lambda f: f.slots[0] != entry.indices[-2])
-            return [(term.coeff, ordered[0].tensor, ordered[1].tensor, limits.sort.size)]
-    raise Refusal(f"bilinear_characteristic_function: {entry!r} is not c Σ_a q_a k_a by its definition")
+        whole = limits.sort.size is not None and not limits.uppers
+        if whole and all(len(f.slots) == 3 and f.slots[-1] == bound != f.slots[1] for f in members):
+            queries, keys = sorted(members, key=lambda f: f.slots[0] != entry.indices[-2])
+            return term.coeff, queries, keys
+    raise Refusal(what)
 
 
-def _weights(tensor: Tensor) -> frozenset[Tensor]:
+def _weights(tensor: Tensor) -> Tensor:
+    """The one tensor of Gaussian weights in which `tensor` is linear by its definition."""
     assert tensor.body is not None
-    return frozenset(e.tensor for e in tensor.body.entries() if e.tensor.is_primitive)
-
-
-def _iid_variance(theorem: Theorem, tensor: Tensor):
-    """v, if the theorem states E[q_a q_b | e] = δ_ab v, free of e, and q is linear in iid Gaussian weights."""
-    row, head, a = tensor.parameters[:3]
-    b = Index(a.name + "'", a.sort)
-    assert tensor.body is not None
-    given = tuple(sorted({e.tensor for e in tensor.body.entries() if not e.tensor.is_primitive}, key=lambda x: x.name))
-    if len(_weights(tensor)) != 1 or len(tensor.body.terms) != 1:
+    found = {e.tensor for e in tensor.body.entries() if e.tensor.is_primitive}
+    once = all(sum(e.tensor in found for e in _entries_of(term)) == 1 for term in tensor.body.opened())
+    if len(found) != 1 or not once or tensor.function is not None:
         raise Refusal(f"{tensor.name} is not linear in one tensor of Gaussian weights")
-    entries = [x for x in walk(theorem.lhs) if isinstance(x, At)]
-    if len(entries) != 2 or any(x.tensor is not tensor for x in entries):
-        raise Refusal(f"{theorem.name} does not state E[{tensor.name}[m,h,a] {tensor.name}[m,h,b] | …]")
-    first, second = (x.indices for x in entries)
-    names = {first[2]: a, second[2]: b, first[0]: row, first[1]: head}
-    from derivations.kernel.expressions import delta
+    return found.pop()
 
-    form = theorem.lhs.substitute(names).form
+
+def _entries_of(term: Open) -> list[Entry]:
+    return [f for f in term.factors if isinstance(f, Entry)]
+
+
+def _given(tensor: Tensor) -> tuple[Tensor, ...]:
+    assert tensor.body is not None
+    found = {e.tensor for e in tensor.body.entries() if not e.tensor.is_primitive}
+    return tuple(sorted(found, key=lambda x: x.name))
+
+
+def _iid_variance(theorem: Theorem, member: Entry) -> Scalar:
+    """v, if the theorem states E[q_a q_b | e] = δ_ab v with a number v, and q is linear in iid weights."""
+    tensor = member.tensor
+    _weights(tensor)
+    row, head, a = tensor.parameters
+    b = Index(a.name + "'", a.sort)
+    given = _given(tensor)
     wanted = E(tensor[row, head, a] * tensor[row, head, b], given)
+    refusal = Refusal(f"{theorem.name} does not state {wanted!r} = δ v exactly, with v a number")
+    entries = [x for x in walk(theorem.lhs) if isinstance(x, At)]
+    if len(entries) != 2 or any(x.tensor is not tensor for x in entries) or theorem.order:
+        raise refusal
+    first, second = (x.indices for x in entries)
+    names = {first[0]: row, first[1]: head, second[1]: head, first[2]: a, second[2]: b}
     right = theorem.rhs.substitute(names).form
-    variance = (right.substitute({b: a})).as_scalar()
-    if first[:2] != second[:2] or theorem.order or form != wanted.form or variance is None:
-        raise Refusal(f"{theorem.name} does not state E[{wanted!r}] exactly, with a right-hand side free of {given}")
-    if right != (delta(a, b).form).scaled(variance):
-        raise Refusal(f"{theorem.name}: the entries are not uncorrelated with one variance")
+    variance = right.substitute({b: a}).as_scalar()
+    if first[0] != second[0] or theorem.lhs.substitute(names).form != wanted.form or variance is None:
+        raise refusal
+    if right != delta(a, b).form.scaled(variance) or row.name in variance.free_symbols():
+        raise refusal
     return variance
 
 
 def characteristic_function_limit(
-    exact: Theorem, hold: dict[sympy.Symbol, sympy.Expr], parameter: sympy.Symbol, fixed: tuple[str, ...], name: str
+    exact: Theorem,
+    path: dict[sympy.Symbol, sympy.Expr],
+    parameter: sympy.Symbol,
+    fixed: tuple[str, ...],
+    name: str,
 ) -> Theorem:
     """
         X has characteristic function φ_n        φ_n(t) → exp(−v t²/2) for every t
         ─────────────────────────────────────────────────────────────────────────────   Lévy
                               X → N(0, v) in law
 
-    `hold` says how the symbols move with the parameter n (d = H n, σ_q = …), everything named in `fixed` stays.
+    `path` says how the symbols move with the parameter n (σ_q = √(s/d), d = H n: put in one after another),
+    everything named in `fixed` stays. Refuses when a symbol is neither, when a size moves to what is none, or when
+    a hypothesis sets one that moves.
     """
     statement = exact.statement
     if not isinstance(statement, HasLaw) or not isinstance(statement.law, CharacteristicFunction):
         raise Refusal(f"characteristic_function_limit: {exact.name} does not state a characteristic function")
-    t = statement.law.symbol
-    moving = sympy.powsimp(sympy.simplify(statement.law.function.subs(hold, simultaneous=True)))
-    found = sympy.simplify(sympy.exp(sympy.limit(sympy.log(moving), parameter, sympy.oo)))
-    variance = sympy.simplify(-2 * sympy.log(found) / t**2)
-    variance = sympy.simplify(sympy.expand_log(variance, force=True))
+    t, moving = statement.law.symbol, statement.law.function
+    for symbol, value in path.items():
+        moving = moving.subs(symbol, value)
+        if symbol.is_integer and not (value.is_integer and value.is_positive):
+            raise Refusal(f"characteristic_function_limit: {symbol} is a size, {value} is not known to be one")
+    moved = {symbol.name for symbol in path}
+    stray = moving.free_symbols | {x for value in path.values() for x in value.free_symbols}
+    loose = sorted({x.name for x in stray - {t, parameter}} - moved - set(fixed))
+    if loose:
+        raise Refusal(f"characteristic_function_limit: say whether {', '.join(loose)} moves or stays fixed")
+    for h in exact.hypotheses:
+        if h.kind == "value" and moved & set(h.subject):
+            raise Refusal(f"characteristic_function_limit: hypothesis '{h.text}' restricts what moves")
+    base, power = moving.as_base_exp()
+    base, power = sympy.expand(sympy.cancel(base)), sympy.cancel(power)
+    log_limit = sympy.limit(power * sympy.log(base), parameter, sympy.oo)
+    variance = sympy.cancel(-2 * log_limit / t**2)
     if variance.has(t, parameter) or not variance.is_positive:
-        raise Refusal(f"characteristic_function_limit: the limit {found} is not that of a centred normal law")
-    made = LimitInLaw(statement.subject, Normal(variance), parameter)
-    words = ", ".join(f"{k} = {v}" for k, v in hold.items())
+        raise Refusal(
+            "characteristic_function_limit: the limit is not that of a centred normal law",
+            gives=str(sympy.exp(log_limit)),
+        )
+    made = LimitInLaw(statement.subject, Normal(variance), parameter, tuple(path.items()))
     lines = [
         Line(statement, (exact.name,)),
-        Line(HasLaw(statement.subject, CharacteristicFunction(t, moving)), (words,)),
+        Line(HasLaw(statement.subject, CharacteristicFunction(t, base**power)), ("along the path",)),
         Line(made, ("pointwise limit of the characteristic function, Lévy",)),
     ]
     hypotheses = exact.hypotheses | {Hypothesis("fixed", fixed)}

@@ -53,16 +53,13 @@ def rewrite_instances(
             names = {v: match[v] for v in variables if v in match}
             for piece in image.opened():
                 made = instantiate(piece, names)
-                ranges = {b: r for b, r in current.ranges.items() if b not in match.values() or _used(b, rest)}
+                summed = {match[b] for b in wanted.ranges}  # by the pattern; the others stay
+                ranges = {b: r for b, r in current.ranges.items() if b not in summed}
                 pending.append(
                     Open(current.coeff * inverse * made.coeff, {**ranges, **made.ranges}, _insert(rest, path, made.factors))
                 )
 
     return Rewritten(form.rewrite(change), tuple(uses))
-
-
-def _used(bound: int, factors: Sequence[Factor]) -> bool:
-    return any(s == bound for f in factors for s in slots_of(f))
 
 
 def _insert(factors: list[Factor], path: int | None, new: Sequence[Factor]) -> list[Factor]:

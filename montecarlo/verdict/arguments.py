@@ -6,6 +6,7 @@ Every refusal names the argument, the reason and the remedy.
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 from montecarlo.verdict.outcome import Calibration
 
@@ -24,15 +25,16 @@ def check_tolerance(tolerance: float, what: str = "relative error") -> None:
     """0 < tolerance < 1, or ValueError."""
     if not 0 < tolerance < 1:
         raise ValueError(
-            f"tolerance={tolerance!r} is no {what} to confirm within. Use a number between 0 and 1, such as 0.05."
+            f"tolerance={tolerance!r} is no {what} to confirm within. "
+            "Use a number between 0 and 1, such as 0.05."
         )
 
 
-def check_cap(cap: int) -> None:
-    """A cap of at least two replicates, or ValueError."""
-    if isinstance(cap, bool) or cap != int(cap) or cap < 2:
+def check_cap(cap: int, name: str = "cap") -> None:
+    """A whole number of replicates, at least two, or ValueError."""
+    if isinstance(cap, bool) or not isinstance(cap, Integral) or cap < 2:
         raise ValueError(
-            f"cap={cap!r} leaves nothing to compare. Allow a whole number of replicates, 2 or more."
+            f"{name}={cap!r} leaves nothing to compare. Allow a whole number of replicates, 2 or more."
         )
 
 
@@ -55,7 +57,8 @@ def check_variance(name: str, value: float) -> None:
         raise ValueError(f"{name}=0 means that every replicate is the same number. Use decide_surely.")
     if not (math.isfinite(value) and value > 0):
         raise ValueError(
-            f"{name}={value!r} is no variance. Give a positive finite bound on it, derived or from pilot_variance."
+            f"{name}={value!r} is no variance. "
+            "Give a positive finite bound on it, derived or from pilot_variance."
         )
 
 

@@ -1,18 +1,20 @@
 """# Deciding on the mean of a bounded statistic, by betting
 
-Setting: X = (Q − low)/(high − low) ∈ [0, 1] iid with mean μ; stakes λ_i ≥ 0, each a function of X_1 … X_{i−1}. For a
-candidate m the capitals
+Setting: X = (Q − low)/(high − low) ∈ [0, 1] iid with mean μ; stakes λ_i ≥ 0, each a function of X_1 …
+X_{i−1}. For a candidate m the capitals
 
-    K⁺(m) = ∏ (1 + min(λ_i, 1/2m)(X_i − m)),        K⁻(m) = ∏ (1 − min(λ_i, 1/2(1−m))(X_i − m))
+    K⁺(m) = ∏ (1 + min(λ_i, 0.9/m)(X_i − m)),        K⁻(m) = ∏ (1 − min(λ_i, 0.9/(1−m))(X_i − m))
 
-are martingales ≥ 0 under μ = m, so each exceeds 2/α, ever, with probability ≤ α/2 (Ville), however often one looks. K⁺ falls
-in m and K⁻ rises (so does each factor, λ_i not depending on m), so {m : both < 2/α} is an interval, and rejecting
-(1 ± ε)·claimed from their sides rejects all beyond them: nothing is assumed but the bounds.
+are martingales ≥ 0 under μ = m, so each exceeds 2/α, ever, with probability ≤ α/2 (Ville), however often one
+looks. K⁺ falls in m and K⁻ rises (so does each factor, λ_i not depending on m), so {m : both < 2/α} is an
+interval, and rejecting (1 ± ε)·claimed from their sides rejects all beyond them: nothing is assumed but the
+bounds.
 
-Stakes: the first 256 replicates are not bet on; their variance sets the plan n, and λ_i = √(2 ln(2/α)/(n σ̂²_{i−1})), with σ̂² the
-running variance.
+Stakes: the first 256 replicates are not bet on; their variance sets the plan n, and with the running variance
+λ_i = √(2 ln(2/α)/(n σ̂²_{i−1})).
 
-Source: I. Waudby-Smith & A. Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86 (2024).
+Source: I. Waudby-Smith & A. Ramdas, "Estimating means of bounded random variables by betting",
+JRSS B 86 (2024).
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from montecarlo.verdict.words import broken, percent
 __all__ = ["decide_bounded"]
 
 _UNSTAKED = 256
+_MOST = 0.9  # of the capital at stake
 _SLIP = 1e-6  # of the range: how far rounding may carry a value out of its bounds
 
 
@@ -56,14 +59,14 @@ class _Capital:
         """ln K⁺(m)."""
         if m < 0:
             return math.inf
-        stakes = self.stakes if m == 0 else np.minimum(self.stakes, 0.5 / m)
+        stakes = self.stakes if m == 0 else np.minimum(self.stakes, _MOST / m)
         return total(np.log1p(stakes * (self.values - m)))
 
     def log_below(self, m: float) -> float:
         """ln K⁻(m) = ln K⁺ of 1 − X at 1 − m."""
         if m > 1:
             return math.inf
-        stakes = self.stakes if m == 1 else np.minimum(self.stakes, 0.5 / (1 - m))
+        stakes = self.stakes if m == 1 else np.minimum(self.stakes, _MOST / (1 - m))
         return total(np.log1p(stakes * (m - self.values)))
 
     def interval(self) -> tuple[float, float]:
@@ -94,10 +97,11 @@ def decide_bounded(
     cap: int,
     says: str = "exact",
 ) -> Verdict:
-    """E Q = claimed, for iid replicates low ≤ Q_r ≤ high, by betting at false-alarm rate α; no variance is assumed.
+    """E Q = claimed, for iid replicates low ≤ Q_r ≤ high, by betting at false-alarm rate α; no variance is
+    assumed.
 
-    The order of decision is that of `decide_mean`. Size: about (√(2 ln(2/α)) + 2)² Var Q/(ε·claimed)² replicates, with the
-    variance observed, and twice as many before the answer is *undecided*.
+    The order of decision is that of `decide_mean`. Size: about (√(2 ln(2/α)) + 2)² Var Q/(ε·claimed)²
+    replicates, with the variance observed, and twice as many before the answer is *undecided*.
 
     Args:
         draw: the replicates Q_r.
@@ -140,22 +144,25 @@ def decide_bounded(
         outcome = _look(capital, claimed, low, high, tolerance, says)
         if outcome is not Outcome.UNDECIDED:
             break
-    ends = sorted((low + (high - low) * m) / claimed for m in capital.interval())
+    ends = sorted(float((low + (high - low) * m) / claimed) for m in capital.interval())
     interval = ends[0], ends[1]
     reason = _reason(outcome, values, claimed, interval, tolerance, planned, cap, says)
     return _verdict(claimed, values, outcome, interval, tolerance, alpha, reason)
 
 
 def _plan(pilot: np.ndarray, margin: float, span: float, alpha: float) -> int:
-    """Replicates to tell means apart that differ by `margin`: by the pilot's variance, and 4 L span/margin for its error."""
+    """Replicates to tell means apart that differ by `margin`.
+
+    By the pilot's variance, and 2 L span/margin more, as a bounded statistic may have rare large values.
+    """
     rate = math.log(2 / alpha)
     return math.ceil(
-        (math.sqrt(2 * rate) + MARGIN) ** 2 * float(np.var(pilot)) / margin**2 + 4 * rate * span / margin
+        (math.sqrt(2 * rate) + MARGIN) ** 2 * float(np.var(pilot)) / margin**2 + 2 * rate * span / margin
     )
 
 
 def _stake(values: np.ndarray, first: int, planned: int, alpha: float) -> _Capital:
-    """λ_i = √(2 ln(2/α)/(n σ̂²_{i−1})) for the replicates after the first, with σ̂² = (1/4 + Σ(X − μ̂)²)/(i + 1) up to i − 1."""
+    """λ_i = √(2 ln(2/α)/(n σ̂²_{i−1})) for the replicates after the first; σ̂² starts at 1/4."""
     count = np.arange(1, len(values) + 1)
     centre = (0.5 + np.cumsum(values)) / (count + 1)
     spread = (0.25 + np.cumsum((values - centre) ** 2)) / (count + 1)
@@ -212,7 +219,9 @@ def _reason(
         return f"{lies}, not at 1{beside}"
     gap = abs(tolerance - error)
     margin = max(gap, error) if says == "exact" else gap
-    more = math.ceil(planned * max(1.0, (tolerance / max(margin, 1e-9)) ** 2)) + _UNSTAKED
+    more = planned + _UNSTAKED  # unless that was not enough: the error seen is near the border
+    if len(values) >= more:
+        more = math.ceil(2 * planned * max(1.0, (tolerance / max(margin, 1e-9)) ** 2)) + _UNSTAKED
     return (
         f"{lies} after {len(values):,} replicates, too wide for ±{percent(tolerance)}: "
         f"a decision takes about {more:,} replicates (cap={cap:,})"

@@ -12,10 +12,11 @@ TOTAL = 1e-6
 
 
 class Budget:
-    """P(any false alarm in the suite) ≤ total: each of claims × evaluations verdicts gets total/(claims · evaluations).
+    """P(any false alarm in the suite) ≤ total: each of claims × evaluations verdicts gets total/(claims ·
+    evaluations).
 
-    Every evaluation counts, those of shrinking and the one on fresh seeds too. The looks of one verdict share its α
-    already. A share is spent when it is asked for, whatever comes of it.
+    Every evaluation counts, those of shrinking and the one on fresh seeds too. The looks of one verdict share
+    its α already. A share is spent when it is asked for, whatever comes of it.
 
     Args:
         claims: how many claims the suite checks.

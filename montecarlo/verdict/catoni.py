@@ -12,22 +12,25 @@ and the test rejects ρ = c when |M(c)| ≥ 2L: from above (ρ > c) or from belo
 Y = X − c, or X/c − 1, has mean 0 and E Y² ≤ v, so E exp(±φ(λY)) ≤ 1 + λ²v/2 ≤ exp(λ²v/2), and
 P(±M(c) ≥ L + nλ²v/2) ≤ e^(−L). By the choice of λ, nλ²v/2 = L. Two sides and J looks: α in all.
 
-**Which variance is assumed.** Absolute: Var X ≤ v whatever ρ is, so each c is tested with the same v. Relative: the
-hypothesis ρ = c comes with its own Var X ≤ v c². Neither needs the claim to be true.
+**Which variance is assumed.** Absolute: Var X ≤ v whatever ρ is, so each c is tested with the same v.
+Relative: the hypothesis ρ = c comes with its own Var X ≤ v c². Neither needs the claim to be true.
 
-**What confirming rests on.** That c is rejected from below must be improbable for *every* ρ ≥ c, not only for ρ = c.
+**What confirming rests on.** That c is rejected from below must be improbable for *every* ρ ≥ c, not only for
+ρ = c.
 
 - Absolute: M falls in c, for φ rises. If ρ ≥ c, then M(ρ) ≤ M(c), so M(c) ≤ −2L implies M(ρ) ≤ −2L,
   of probability ≤ e^(−L). The same from above.
 - Relative, X ≥ 0: X/c falls in c, so M falls in c > 0, and the argument is the same.
-- Relative, X of both signs: let ρ = c(1 + u), u ≥ 0. Then Y = X/c − 1 has mean u and variance ≤ v(1 + u)², and
-  E exp(−φ(λY)) ≤ 1 − λu + λ²(u² + v(1 + u)²)/2, which is ≤ 1 + λ²v/2 if and only if λ(u(1 + v) + 2v) ≤ 2. So the level holds
-  up to u₊ = (2/λ − 2v)/(1 + v). Beyond, look at the data: with X⁺ = max(X, 0) and r = c(1 + u₊), for every ρ ≥ r
-  M(ρ) ≤ Σ φ(λ(X⁺/r − 1)); if this is ≤ −2L, each such ρ is rejected itself. From above: ρ = c(1 − u) leads to
-  λ(u(1 + v) − 2v) ≤ 2, so to u₋ = (2/λ + 2v)/(1 + v); it must exceed 1, and then ρ ≤ −r with r = c(u₋ − 1) is
-  rejected itself if Σ φ(λ(X⁻/r − 1)) ≤ −2L. `excludes_beyond` checks this.
+- Relative, X of both signs: let ρ = c(1 + u), u ≥ 0. Then Y = X/c − 1 has mean u and variance ≤ v(1 + u)²,
+  and E exp(−φ(λY)) ≤ 1 − λu + λ²(u² + v(1 + u)²)/2, which is ≤ 1 + λ²v/2 if and only if λ(u(1 + v) + 2v) ≤ 2.
+  So the level holds up to u₊ = (2/λ − 2v)/(1 + v). Beyond, look at the data: with X⁺ = max(X, 0) and
+  r = c(1 + u₊), M(ρ) ≤ Σ φ(λ(X⁺/r − 1)) for every ρ ≥ r; if this is ≤ −2L, each such ρ is rejected itself.
+  From above: ρ = c(1 − u) leads to λ(u(1 + v) − 2v) ≤ 2, so to u₋ = (2/λ + 2v)/(1 + v); it must exceed 1,
+  and then ρ ≤ −r with r = c(u₋ − 1) is rejected itself if Σ φ(λ(X⁻/r − 1)) ≤ −2L. `excludes_beyond`
+  checks this.
 
-Source: O. Catoni, "Challenging the empirical mean and empirical variance: a deviation study", Ann. IHP 48 (2012).
+Source: O. Catoni, "Challenging the empirical mean and empirical variance: a deviation study",
+Ann. Inst. H. Poincaré 48 (2012).
 """
 
 from __future__ import annotations
@@ -67,8 +70,8 @@ def planned_replicates(
 ) -> int:
     """n = (√(2L) + 2)² v ((1 + δ)/δ)², L = ln(2·looks/α): to tell a mean from 1 + δ times it.
 
-    At n the interval's half-width is √(2L v/n), which leaves the estimate two standard errors; the look at 2n leaves it
-    5.6 at α = 1e-9, so that a true claim stays undecided once in 10⁷.
+    At n the interval's half-width is √(2L v/n), which leaves the estimate two standard errors; the look at 2n
+    leaves it 5.6 at α = 1e-9, so that a true claim stays undecided once in 10⁷.
 
     Args:
         v: a variance bound, relative to the truth squared; with `absolute`, to the claimed value squared.
@@ -91,7 +94,7 @@ def planned_replicates(
 
 
 def needed(v: float, margin: float, rate: float) -> int:
-    """Replicates to tell apart means that differ by `margin`; at least 2·2L, below which φ is far from linear."""
+    """Replicates to tell apart means that differ by `margin`; at least 4L, lest φ be far from linear."""
     sharp = (math.sqrt(2 * rate) + MARGIN) ** 2 * v / margin**2
     return math.ceil(max(sharp, 4 * rate))
 
@@ -155,10 +158,11 @@ class CatoniTest:
         )
 
     def interval(self) -> tuple[float, float]:
-        """The hull of {c : |M(c)| < 2L}, of coverage 1 − α over all looks; the whole line if the score is not monotone.
+        """The hull of {c : |M(c)| < 2L}, of coverage 1 − α over all looks; the whole line if the score is not
+        monotone.
 
-        The ends are searched for in steps of √(2L v/n) from the sample mean (of its logarithm, if relative) and moved
-        outwards by the error of the search.
+        The ends are searched for in steps of √(2L v/n) from the sample mean (of its logarithm, if relative)
+        and moved outwards by the error of the search.
         """
         mean = total(self.values) / len(self.values)
         if self.signed:

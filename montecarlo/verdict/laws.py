@@ -39,7 +39,7 @@ def _apply(cdf: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray
     result = np.asarray(cdf(x), dtype=np.float64)
     if result.shape != x.shape or not ((result >= -1e-6) & (result <= 1 + 1e-6)).all():
         raise ValueError(
-            f"cdf of {x.size} numbers gave shape {result.shape} with values outside [0, 1], or another shape. "
+            f"cdf of {x.size} numbers gave shape {result.shape}, or values outside of [0, 1]. "
             "Give a distribution function that maps an array to probabilities, such as scipy.stats.norm.cdf."
         )
     return result
@@ -54,10 +54,11 @@ def decide_law(
     cap: int,
     says: str = "exact",
 ) -> Verdict:
-    """X ~ F, for iid scalars X_r: |D_n − sup|G − F|| ≤ √(L/2n) with probability ≥ 1 − α, G the law of X, L = ln(2J/α).
+    """X ~ F, for iid scalars X_r: |D_n − sup|G − F|| ≤ √(L/2n) with probability ≥ 1 − α, G the law of X, L =
+    ln(2J/α).
 
-    REFUTED: D_n > √(L/2n) (for an approximate law: > tolerance + √(L/2n)); else CONFIRMED: D_n + √(L/2n) ≤ tolerance; else the
-    next of J looks, up to twice n = (√(L/2) + 1.25)²/tolerance².
+    REFUTED: D_n > √(L/2n) (for an approximate law: > tolerance + √(L/2n)); else CONFIRMED: D_n + √(L/2n) ≤
+    tolerance; else the next of J looks, up to twice n = (√(L/2) + 1.25)²/tolerance².
 
     Args:
         draw: one scalar for each replicate.
@@ -68,13 +69,15 @@ def decide_law(
         says: "exact" or "approximate".
 
     Returns:
-        `estimate` is D_n, `interval` and `smallest_caught` are Kolmogorov distances. `stderr` is that of F_n where it
-        is largest, 1/(2√n).
+        `estimate` is D_n, `interval` and `smallest_caught` are Kolmogorov distances. `stderr` is that of F_n
+        where it is largest, 1/(2√n).
 
     Raises:
-        ValueError: an argument is out of its range, `draw` returns another shape, or `cdf` is no distribution function.
+        ValueError: an argument is out of its range, `draw` returns another shape, or `cdf` is no distribution
+            function.
 
-    Source: P. Massart, "The tight constant in the Dvoretzky–Kiefer–Wolfowitz inequality", Ann. Probab. 18 (1990).
+    Source: P. Massart, "The tight constant in the Dvoretzky–Kiefer–Wolfowitz inequality", Ann. Probab. 18
+    (1990).
     """
     check_tolerance(tolerance, "Kolmogorov distance")
     check_alpha(alpha)

@@ -1,21 +1,24 @@
 """# Deciding on a mean
 
-Main definitions: `decide_mean`, `decide_zero`. The test is Catoni's (`catoni`), the check of v is a bet (`variance`).
+Main definitions: `decide_mean`, `decide_zero`. The test is Catoni's (`catoni`), the check of v is a bet
+(`variance`).
 
-**Order.** At each of the looks n_1 < … < n_J (doubling up to twice the plan, or to the cap) and for a claim said to be
+**Order.** At each of the looks n_1 < … < n_J (doubling up to twice the plan, or to the cap) and for a claim
+said to be
 
-- *exact*: c = 1 rejected → REFUTED, however small the error; else 1 − ε rejected from above and 1 + ε from below →
-  CONFIRMED within ε; else the next look.
-- *approximate*: 1 − ε rejected from above and 1 + ε from below → CONFIRMED; 1 + ε rejected from above or 1 − ε from below,
-  so that all of [1 − ε, 1 + ε] is → REFUTED; else the next look.
+- *exact*: c = 1 rejected → REFUTED, however small the error; else 1 − ε rejected from above and 1 + ε from
+  below → CONFIRMED within ε; else the next look.
+- *approximate*: 1 − ε rejected from above and 1 + ε from below → CONFIRMED; 1 + ε rejected from above
+  or 1 − ε from below, and so all of [1 − ε, 1 + ε] → REFUTED; else the next look.
 
-After the last look: UNDECIDED. An exact claim that is off by less than ε may so be refuted or confirmed, by which comes
-first; either way the error measured is reported with its interval. Then, if v contradicts what was observed, whatever the
-outcome: INCONSISTENT.
+After the last look: UNDECIDED. An exact claim that is off by less than ε may so be refuted or confirmed,
+by which comes first; either way the error measured is reported with its interval. Then, if the replicates
+contradict v: INCONSISTENT, whatever the outcome was.
 
-**Level.** P(REFUTED | the claim is true) ≤ α and P(CONFIRMED | off by more than ε) ≤ α/2, if the variance is at
-most v; P(INCONSISTENT for too small a v | the variance is at most v) ≤ α, or 2α where v is relative (the interval bounds
-the truth). See `catoni` for the proof and for what the two points 1 ± ε have to do with all points beyond them.
+**Level.** P(REFUTED | the claim is true) ≤ α and P(CONFIRMED | off by more than ε) ≤ α/2, if the variance is
+at most v; P(INCONSISTENT for too small a v | the variance is at most v) ≤ α, or 2α where v is relative (the
+interval bounds the truth). See `catoni` for the proof and for what the two points 1 ± ε have to do with all
+points beyond them.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from montecarlo.verdict.arguments import (
 )
 from montecarlo.verdict.catoni import CatoniTest, log_rate, needed
 from montecarlo.verdict.outcome import Calibration, Outcome, Verdict, resolution
-from montecarlo.verdict.replicates import Draw, Replicates, looks_up_to, mean_and_error
+from montecarlo.verdict.replicates import Draw, Replicates, looks_up_to, mean_and_error, total
 from montecarlo.verdict.variance import sample_variance, variance_exceeds, variance_falls_short
 from montecarlo.verdict.words import broken, percent, provided
 
@@ -83,14 +86,15 @@ def decide_mean(
 ) -> Verdict:
     """E Q = claimed, for iid replicates Q_r, by the Catoni e-test at false-alarm rate α.
 
-    Sizes: n = (√(2L) + 2)² v/ε² with an absolute variance, times (1 + ε)² with a relative one, L = ln(10/α): 77 v/ε² at
-    α = 1e-9; and twice as many before the answer is *undecided*.
+    Sizes: n = (√(2L) + 2)² v/ε² with an absolute variance, times (1 + ε)² with a relative one, L = ln(10/α):
+    77 v/ε² at α = 1e-9; and twice as many before the answer is *undecided*.
 
     Args:
         draw: the replicates Q_r.
         claimed: the value, not 0.
-        relative_variance: v ≥ Var Q/(E Q)², whatever E Q is: for Q that scales with its mean. Meant for Q/claimed ≥ 0; with
-            values of both signs nothing but the claim itself is refuted or confirmed, and no interval is given.
+        relative_variance: v ≥ Var Q/(E Q)², whatever E Q is: for Q that scales with its mean. Meant for
+            Q/claimed ≥ 0; with values of both signs there is no interval but ±ε once confirmed, and an
+            approximate claim is not refuted.
         absolute_variance: v ≥ Var Q/claimed², whatever E Q is. Exactly one of the two; both are variances.
         calibration: where v is from: EXACT (then v is also checked from below), BOUND or PILOT.
         tolerance: ε, relative to `claimed`.
@@ -210,18 +214,21 @@ def _contradiction(case: _Case, values: np.ndarray, interval: tuple[float, float
     most = case.variance * (max(abs(low), abs(high)) ** 2 if case.relative else 1.0)
     least = case.variance * (max(low, 0.0) ** 2 if case.relative else 1.0)
     unit = "Var Q/(E Q)²" if case.relative else "Var Q/claimed²" if case.target else "Var Q/scale²"
-    size = seen / float(np.mean(values)) ** 2 if case.relative else seen
+    mean = total(values) / len(values)
+    size = seen / mean**2 if case.relative else seen
     said = f"{unit} is observed as {size:.3g} in {len(values):,} replicates"
     if variance_exceeds(values, most, case.alpha):
-        return f"no verdict: {said}, more than the {case.variance:.3g} that it rests on ({case.calibration.value})"
-    if case.calibration is Calibration.EXACT and variance_falls_short(values, least):
+        return f"no verdict: {said}, more than the {case.variance:.3g} assumed ({case.calibration.value})"
+    if case.calibration is Calibration.EXACT and variance_falls_short(
+        values, least, mean if case.target else 1.0
+    ):
         return f"no verdict: {said}, less than half of the {case.variance:.3g} derived"
     return None
 
 
 def _reason(case: _Case, values: np.ndarray, outcome: Outcome, interval: tuple[float, float]) -> str:
     low, high = interval
-    mean = float(np.mean(values))
+    mean = total(values) / len(values)
     what = "the truth over the claim" if case.target else "the mean over its scale"
     lies = f"{what} lies in [{low:.4g}, {high:.4g}]"
     if outcome is Outcome.CONFIRMED:
@@ -235,7 +242,9 @@ def _reason(case: _Case, values: np.ndarray, outcome: Outcome, interval: tuple[f
     error = abs(mean - case.target)
     gap = abs(case.tolerance - error)
     margin = max(gap, error) if case.says == "exact" else gap
-    more = max(case.planned, needed(case.variance, max(margin, 1e-9), case.rate))
+    more = case.planned  # unless that was not enough: the error seen is near the border
+    if len(values) >= case.planned:
+        more = max(2 * case.planned, needed(case.variance, max(margin, 1e-9), case.rate))
     hint = (
         "; with values of both signs, give absolute_variance"
         if not math.isfinite(high) and case.relative

@@ -6,12 +6,12 @@ Main definitions: `Verdict`, `Outcome`, `Calibration`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 __all__ = ["Calibration", "Outcome", "Verdict"]
 
 
-class Outcome(str, Enum):
+class Outcome(StrEnum):
     """The four answers; only the first two are verdicts on the claim."""
 
     CONFIRMED = "confirmed"
@@ -20,7 +20,7 @@ class Outcome(str, Enum):
     INCONSISTENT = "inconsistent"
 
 
-class Calibration(str, Enum):
+class Calibration(StrEnum):
     """What the false-alarm rate rests on."""
 
     EXACT = "variance derived"
@@ -44,7 +44,8 @@ class Verdict:
         interval: for truth/claimed, from inverting the test of the verdict (not a t-interval); where 0 is
             claimed, for truth/scale; for a law, for the Kolmogorov distance.
         replicates: how many were used.
-        tolerance: relative error (or correlation, or Kolmogorov distance) within which it was to be confirmed.
+        tolerance: relative error (or correlation, or Kolmogorov distance) within which it was to be
+            confirmed.
         alpha: false-alarm rate of this verdict.
         calibration: what `alpha` rests on.
         smallest_caught: the resolution, in the unit of `interval`: an error larger than this is excluded by

@@ -13,7 +13,8 @@ import numpy as np
 __all__ = ["Draw", "Replicates", "looks_up_to", "mean_and_error", "total"]
 
 Draw = Callable[[int, int], np.ndarray]
-"""draw(start, stop) ↦ the statistic of replicates start ≤ r < stop, float64 [stop − start]: parts of one fixed
+"""draw(start, stop) ↦ the statistic of replicates start ≤ r < stop, float64 [stop − start]: parts of one
+fixed
 sequence, the same however it is asked for."""
 
 LOOKS = 5  # at 1/16, 1/8, 1/4, 1/2 and all of the last one: twice the plan
@@ -52,7 +53,8 @@ class Replicates:
                 )
             if new.dtype.kind not in "fiub":
                 raise ValueError(
-                    f"draw({start}, {stop}) returned values of type {new.dtype}. Return real numbers, as float64."
+                    f"draw({start}, {stop}) returned values of type {new.dtype}. "
+                    "Return real numbers, as float64."
                 )
             with np.errstate(over="ignore", invalid="ignore"):
                 np.divide(new, self._unit, out=self._values[start:stop])

@@ -18,16 +18,17 @@ __all__ = ["decide_sign"]
 def decide_sign(
     draw: Draw, *, alpha: float, cap: int, tolerance: float = 0.05, says: str = "exact"
 ) -> Verdict:
-    """Q has the law of −Q, so E Q = 0: for iid replicates, P(|Σ Q| ≥ √(2L Σ Q²)) ≤ 2 e^(−L), without any moment.
+    """Q has the law of −Q, so E Q = 0: for iid replicates, P(|Σ Q| ≥ √(2L Σ Q²)) ≤ 2 e^(−L), without any
+    moment.
 
-    For given |Q_r| the signs are fair coins, and E exp(λΣQ) = ∏ cosh(λ|Q_r|) ≤ exp(λ²ΣQ²/2). L = ln(2J/α) for J looks.
-    Where flipping the sign of a weight flips Q, this is exact whatever the tails.
+    For given |Q_r| the signs are fair coins, and E exp(λΣQ) = ∏ cosh(λ|Q_r|) ≤ exp(λ²ΣQ²/2). L = ln(2J/α) for
+    J looks. Where flipping the sign of a weight flips Q, this is exact whatever the tails.
 
-    The interval is {θ : Q − θ is not rejected}, that is |θ − x̄| < √(2L) s/√(n − 2L) with s² the mean squared deviation,
-    in units of the root mean square √(ΣQ²/n). REFUTED if 0 is not in it; else CONFIRMED if it lies within ±tolerance; for
-    an approximate claim REFUTED if it lies outside of ±tolerance. Looks: up to twice n = ((√(2L) + 2)/tolerance)². A
-    refutation rests on nothing but the symmetry that it refutes; a confirmation also on Q − E Q being symmetric when
-    E Q ≠ 0, and its reason says so.
+    The interval is {θ : Q − θ is not rejected}, that is |θ − x̄| < √(2L) s/√(n − 2L) with s² the mean squared
+    deviation, in units of the root mean square √(ΣQ²/n). REFUTED if 0 is not in it; else CONFIRMED if it lies
+    within ±tolerance; for an approximate claim REFUTED if it lies outside of ±tolerance. Looks: up to twice n
+    = ((√(2L) + 2)/tolerance)². A refutation rests on nothing but the symmetry that it refutes; a confirmation
+    also on Q − E Q being symmetric when E Q ≠ 0, and its reason says so.
 
     Args:
         draw: the replicates Q_r.

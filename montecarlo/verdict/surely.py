@@ -24,7 +24,8 @@ def decide_surely(draw: Draw, *, claimed: float, rounding: float, replicates: in
         replicates: how many to look at.
 
     Returns:
-        CONFIRMED or REFUTED, with α = 0, and the range of the replicates as the interval (over `claimed`, unless that is 0).
+        CONFIRMED or REFUTED, with α = 0, and the range of the replicates as the interval (over `claimed`,
+        unless that is 0).
 
     Raises:
         ValueError: an argument is out of its range, or `draw` returns another shape.
@@ -37,7 +38,7 @@ def decide_surely(draw: Draw, *, claimed: float, rounding: float, replicates: in
         raise ValueError(
             f"rounding={rounding!r} bounds nothing. Give a finite number, 0 or more, in the unit of Q."
         )
-    check_cap(replicates)
+    check_cap(replicates, "replicates")
     source = Replicates(draw, replicates)
     values = source.first(replicates)
     unit = abs(claimed) or 1.0
