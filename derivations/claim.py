@@ -18,6 +18,7 @@ offending line, and `claim.statement` what it would have stated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -25,8 +26,8 @@ from types import ModuleType
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import Expr, expr
-from derivations.kernel.hypotheses import Hypothesis
-from derivations.kernel.theorem import Equation, Line, Proof, Statement, Theorem, domain_hypotheses, flat_rules
+from derivations.kernel.hypotheses import Hypothesis, joined
+from derivations.kernel.theorem import Equation, Line, Proof, Statement, Theorem, apply_rules, domain_hypotheses, flat_rules
 
 
 class Says(Enum):
@@ -50,8 +51,8 @@ class Source:
 
 
 CHI2023 = Source(
-    "Chi et al. 2023",
-    "T.-C. Chi, T.-H. Fan, L.-W. Chen, A. Rudnicky, P. Ramadge, Latent Positional Information is in the Self-Attention "
+    "setting of Chi et al. 2023, derived here",
+    "derived here, in the setting of T.-C. Chi, T.-H. Fan, L.-W. Chen, A. Rudnicky, P. Ramadge, Latent Positional Information is in the Self-Attention "
     "Variance of Transformer Language Models Without Positional Embeddings, ACL 2023, doi 10.18653/v1/2023.acl-short.102",
 )
 CIRCULATED_NOTE = Source("as circulated", "public summaries of Chi et al. 2023; not read in the paper itself")
@@ -78,7 +79,7 @@ Domain = Mapping[str, Integers | Reals]
 
 DEFAULT_DOMAIN: Domain = {
     "H": Integers(1, 3),
-    "d_h": Integers(4, 8),
+    "d_h": Integers(4, 6),
     "V": Integers(2, 5),
     "position": Integers(1, 4),
     "σ": Reals(0.05, 2.0),
@@ -107,6 +108,7 @@ class CirculatedProof:
         self._proof = Proof(name)
         self._lines: list[Line] = []
         self._refused: tuple[int, Refusal] | None = None
+        self._hypotheses: frozenset[Hypothesis] = frozenset()
 
     def start(self, line: Expr) -> CirculatedProof:
         """The left-hand side."""
@@ -117,6 +119,10 @@ class CirculatedProof:
     def step(self, line: Expr, by) -> CirculatedProof:
         """The next line, checked if none was refused before."""
         line = expr(line)
+        before = self._lines[-1].content
+        assert isinstance(before, Expr)
+        with suppress(Refusal):  # what the chain assumes, refused lines included: it is measured under that
+            self._hypotheses |= apply_rules(before.form, flat_rules(by)).hypotheses
         if self._refused is None:
             try:
                 self._proof.step(line, by)
@@ -133,7 +139,11 @@ class CirculatedProof:
         assert isinstance(first, Expr) and isinstance(last, Expr)
         at, refusal = self._refused
         return RefusedChain(
-            Equation(first, last), tuple(self._lines), at, refusal, domain_hypotheses(first) | domain_hypotheses(last)
+            Equation(first, last),
+            tuple(self._lines),
+            at,
+            refusal,
+            joined(self._hypotheses, domain_hypotheses(first), domain_hypotheses(last)),
         )
 
 

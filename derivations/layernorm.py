@@ -96,7 +96,7 @@ def layernorm_variance(proof):
     return proof.qed()
 
 
-@claim(source=DERIVED, says=EXACT, headline=True)
+@claim(source=DERIVED, says=EXACT)
 def layernorm_feature_covariance(proof):
     """E[e_mi e_mj] = (d δ_ij − 1)/(d − 1): two features are anticorrelated, by −1/(d − 1)."""
     proof.start(E(e[m, i] * e[m, j]))

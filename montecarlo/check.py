@@ -38,6 +38,7 @@ from montecarlo.verdict import (
 PILOT = 8_192  # replicates of a pilot, drawn apart from those of the verdict
 SURE = 256  # replicates of a sure equality
 SHRINKS = 60  # evaluations that a refuted claim may take, shrinking included
+EFFORT = 3e8  # numbers simulated for a claim after which no further example is drawn: a few seconds
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Measurement:
     point: Point
     verdict: Verdict
     seconds: float
+    floats: float = 0.0  # numbers simulated
 
 
 @dataclass(frozen=True)
@@ -139,10 +141,17 @@ def decide(
     if made.kind == "surely":
         return decide_surely(draw, claimed=made.claimed, rounding=made.rounding, replicates=SURE)
     if made.kind == "law":
-        return decide_law(draw, cdf=made.cdf, tolerance=tolerance, alpha=alpha, cap=settings.cap)
+        return decide_law(draw, cdf=made.cdf, tolerance=tolerance, alpha=alpha, cap=settings.cap, says=says)
     if made.kind == "bounded":
         return decide_bounded(
-            draw, claimed=made.claimed, low=made.low, high=made.high, tolerance=tolerance, alpha=alpha, cap=settings.cap
+            draw,
+            claimed=made.claimed,
+            low=made.low,
+            high=made.high,
+            tolerance=tolerance,
+            alpha=alpha,
+            cap=settings.cap,
+            says=says,
         )
     calibration, variance = Calibration.EXACT, made.variance
     if variance is None:
@@ -186,8 +195,9 @@ def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrid
 
     def at(point: Point, salt: str = "") -> Measurement:
         begun = time.perf_counter()
-        verdict = measure(claim, point, share, settings, overrides, salt)
-        return Measurement(point, verdict, time.perf_counter() - begun)
+        made = plan(claim, point, overrides)
+        verdict = decide(made, claim, point, share, settings.tolerance or claim.tolerance, settings, salt)
+        return Measurement(point, verdict, time.perf_counter() - begun, made.sampler.floats * verdict.replicates)
 
     @hypothesis_settings(
         max_examples=examples,
@@ -203,8 +213,9 @@ def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrid
     def run(point: Point) -> None:
         key = point.key()
         if key not in done:
-            if len(done) >= SHRINKS + examples:
-                return  # the budget is spent: no smaller one is looked for
+            spent = sum(m.floats for m in done.values())
+            if len(done) >= SHRINKS + examples or (not refuted and not circulated and spent > EFFORT):
+                return  # the budget is spent: nothing smaller, and no further example, is looked for
             if settings.progress:
                 settings.progress(f"{claim!r} at {point.text()}")
             done[key] = at(point)

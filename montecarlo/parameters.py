@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from derivations.claim import Claim, Integers, Reals, Says
-from derivations.kernel.expressions import Expr, walk
-from derivations.kernel.hypotheses import DISTINCT_TOKENS, EPS_POSITIVE, UNIFORM_TOKENS
+from derivations.kernel.expressions import Expr
+from derivations.kernel.hypotheses import EPS_POSITIVE, EPS_ZERO, UNIFORM_TOKENS
 from derivations.kernel.indices import Index
 from derivations.kernel.theorem import Equation
 from derivations.rules.laws import HasLaw, LimitInLaw
@@ -50,6 +50,8 @@ class Point:
         values: dict[str, float] = {"d": self.d, "H": self.H, "ε": self.eps, **self.stds, **self.positions}
         if self.V is not None:
             values["V"] = self.V
+        if {"σ_q", "σ_k"} <= self.stds.keys():
+            values["s"] = self.d * self.stds["σ_q"] * self.stds["σ_k"]
         if len(set(self.stds.values())) == 1:
             values["σ"] = next(iter(self.stds.values()))
         return values
@@ -108,17 +110,16 @@ class Openings:
             free = subject.free
         ordered = sorted((i for i in free if i.value is None), key=lambda i: i.name)
         equal = {h.subject[0]: h.subject[1] for h in claim.hypotheses if h.kind == "value" and h.subject[0] != "ε"}
-        symbols = {str(s) for e in walk(subject) for s in e.form.symbols}
-        uses_sigma = claim.says is Says.CIRCULATED or "σ" in symbols
-        if isinstance(statement, Equation) and "σ" in statement.rhs.form.symbols:
-            uses_sigma = True
-        if uses_sigma:
+        symbols = set(subject.form.symbols)
+        if isinstance(statement, Equation):
+            symbols |= statement.rhs.form.symbols
+        if "σ" in symbols or isinstance(statement, LimitInLaw):
             equal = dict.fromkeys(STANDARD_DEVIATIONS, "σ")
         return Openings(
             tuple(i for i in ordered if i.sort.size is None),
             tuple(i for i in ordered if i.sort.size is not None),
-            UNIFORM_TOKENS in claim.hypotheses or (isinstance(statement, Equation) and "V" in statement.rhs.form.symbols),
-            EPS_POSITIVE in claim.hypotheses,
+            UNIFORM_TOKENS in claim.hypotheses or "V" in symbols,
+            EPS_POSITIVE in claim.hypotheses or ("ε" in symbols and EPS_ZERO not in claim.hypotheses),
             equal,
         )
 

@@ -45,7 +45,7 @@ from montecarlo.transformer import Definition, LayerSpec, floats_per_replicate, 
 from montecarlo.variances import given_e, moments
 
 LENGTH = 3  # positions that are averaged over run over 1 … at least LENGTH
-_MOST_DEGREE = 8  # in the weights
+_MOST_DEGREE = 6  # in the weights
 _DEGREES = {"x": 1, "e": 1, "q": 2, "k": 2, "v": 2, "l": 4, "s": 4, "ubar": 2, "obar": 3}
 
 
@@ -68,10 +68,14 @@ class Sampler:
         return self.shift + self.factor * self.statistic(tensors)
 
     @property
+    def floats(self) -> int:
+        """How many numbers one value takes to simulate."""
+        return self.copies * floats_per_replicate(self.spec, self.needs, self.overrides)  # type: ignore[arg-type]
+
+    @property
     def block_size(self) -> int:
         """Values to a block."""
-        floats = floats_per_replicate(self.spec, self.needs, self.overrides)  # type: ignore[arg-type]
-        return block_size_for(floats * self.copies)
+        return block_size_for(self.floats)
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,12 @@ def plan_equation(
         return _plan_surely(left, right, point, overrides)
     classes = len(set(point.positions.values()))
     costly = _degree(left) > _MOST_DEGREE or point.V is not None or classes > 2  # then the variance takes long to derive
-    pin = costly or uses_order(left) or uses_order(right)
-    length = max(LENGTH, classes, *([*point.positions.values()] if pin else [1]))
+    ordered = uses_order(left) or uses_order(right)
+    pin = costly or ordered
+    if pin and not ordered:  # which positions they are does not matter, only which coincide: take the first ones
+        ranks = {v: k for k, v in enumerate(sorted(set(point.positions.values())), start=1)}
+        point = replace(point, positions={name: ranks[v] for name, v in point.positions.items()})
+    length = max(point.positions.values(), default=1) if pin else max(LENGTH, classes)
     claimed = at_point(right, point, pin).as_scalar()
     if claimed is None:
         raise ValueError("the right-hand side is not a number at the point")
@@ -156,10 +164,29 @@ def _plan_mean(
     if claimed == 0:
         return _plan_zero(sampler, single, point, length, variance, overrides)
     if variance == 0.0:
-        return replace(_surely(sampler, claimed, point, length), variance=0.0)
+        return _untautologised(form, single, sampler, claimed, point, length, overrides)
     if compiled.needs == {"a"}:
         return Plan("bounded", sampler, claimed, low=0.0, high=_attention_bound(form, point))
     return Plan("mean", sampler, claimed, variance)
+
+
+def _untautologised(averaged_form, single: Form, sampler: Sampler, claimed: float, point: Point, length: int, overrides) -> Plan:
+    """Where averaging makes the statistic constant (Σ_i e_i = 0 says nothing of E e_i), one fixed entry is measured.
+
+    If that is constant too, the equality is sure.
+    """
+    fixed = _pinned_everywhere(single)
+    known = moments(fixed, point.V is not None) if fixed != averaged_form else None
+    if known is not None:
+        mean, square = (evaluate(k, point) for k in known)
+        variance = square - mean**2
+        if variance > 1e-12 * square:
+            compiled = compile_form(fixed, point)
+            entry = Sampler(sampler.spec, compiled, compiled.needs, compiled.copies, overrides)
+            if claimed == 0:
+                return Plan("zero", entry, 0.0, variance, scale=math.sqrt(square), unit="correlation")
+            return Plan("mean", entry, claimed, variance)
+    return _surely(sampler, claimed, point, length)
 
 
 def _plan_zero(
@@ -176,7 +203,7 @@ def _plan_zero(
         values = probe(block_seed(0, "scale", point.key()), 4096, torch.device("cpu"))
         scale = math.sqrt(float(np.mean(values**2)))
     if variance == 0.0 or scale == 0.0:
-        return _surely(sampler, 0.0, point, length)
+        return _untautologised(sampler.statistic, single, sampler, 0.0, point, length, overrides)
     return Plan("zero", sampler, 0.0, variance, scale=scale, unit="correlation")
 
 

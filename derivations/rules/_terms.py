@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from derivations.kernel.errors import Refusal
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open, slots_of
+from derivations.kernel.forms import Entry, Expect, Factor, Form, Inverse, Open, slots_of
 from derivations.kernel.indices import Slot
 from derivations.kernel.tensors import Tensor, term_entries
 
@@ -82,6 +82,15 @@ def slots_elsewhere(term: Open, entries: Iterable[Entry]) -> frozenset[Slot]:
 
     visit(term.factors)
     return frozenset(found)
+
+
+def refuse_inverse(rule: str, form: Form) -> None:
+    """Refuse a form with a 1/F: what is left out there has no order that is tracked."""
+    if any(isinstance(factor, Inverse) for term in form.opened() for factor in term.factors):
+        raise Refusal(
+            f"{rule}: it leaves out a remainder, and the order of a remainder next to or inside 1/F is not tracked",
+            remedy="expand numerator and denominator by theorems of their own",
+        )
 
 
 def mentions(form: Form, tensor: Tensor) -> bool:

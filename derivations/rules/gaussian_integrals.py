@@ -16,7 +16,7 @@ from derivations.kernel.hypotheses import EPS_POSITIVE, Hypothesis, Order, at_le
 from derivations.kernel.scalars import ZERO, Scalar, scalar
 from derivations.kernel.tensors import Tensor
 from derivations.kernel.theorem import Outcome, Rule
-from derivations.rules._terms import edit_expectations, split_entries
+from derivations.rules._terms import edit_expectations, refuse_inverse, split_entries
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class InverseSpread(Rule):
         return f"{kind} for {self.tensor.name}"
 
     def apply(self, form: Form) -> Outcome:
+        if self.terms is not None:
+            refuse_inverse(self.label, form)
         source = self._source()
         size = source.sorts[-1].size
         assert size is not None and source.scale is not None

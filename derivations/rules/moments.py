@@ -50,6 +50,11 @@ class Isserlis(Rule):
                 f"Isserlis over {tensor.name}: it is defined, not a tensor of iid Gaussian entries",
                 remedy=f"unfold {tensor.name}, and integrate over the weights that it is made of",
             )
+        if any(sort.size is None for sort in tensor.sorts):
+            raise Refusal(
+                f"Isserlis over {tensor.name}: its rows are those of tokens, which may coincide",
+                remedy=f"rows({tensor.name}), which carries the hypothesis on the tokens",
+            )
         assert tensor.scale is not None
         std = tensor.scale
 

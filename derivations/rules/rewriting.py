@@ -16,6 +16,7 @@ from derivations.kernel.indices import Index, Range, Slot
 from derivations.kernel.scalars import Scalar
 from derivations.kernel.tensors import instantiate
 from derivations.kernel.theorem import Equation, Outcome, Rule, Theorem
+from derivations.rules._terms import refuse_inverse
 
 Match = dict[Slot, Slot]  # pattern slot (free index or bound number) to target slot
 _MOST_REWRITES = 200
@@ -184,6 +185,8 @@ class Using(Rule):
         theorem = self.theorem
         if not isinstance(theorem.statement, Equation):
             raise Refusal(f"using {theorem.name}: it states a law, not an equation", remedy="a rule that takes a law")
+        if theorem.order:
+            refuse_inverse(f"using {theorem.name}", form)
         left, right = theorem.lhs.form, theorem.rhs.form
         if len(left.terms) != 1:
             raise Refusal(

@@ -23,7 +23,7 @@ from derivations.kernel.indices import Index, Range, Slot
 from derivations.kernel.scalars import ONE, scalar
 from derivations.kernel.tensors import Tensor, instantiate, term_entries
 from derivations.kernel.theorem import Outcome, Rule
-from derivations.rules._terms import edit_expectations
+from derivations.rules._terms import edit_expectations, refuse_inverse
 
 
 def softmax_series(tensor: Tensor, degree: int) -> list[Form]:
@@ -73,6 +73,7 @@ class SoftmaxSeries(Rule):
         return f"{self.tensor.name} to order {self.degree} in the logits"
 
     def apply(self, form: Form) -> Outcome:
+        refuse_inverse(self.label, form)
         parts = softmax_series(self.tensor, self.degree)
         scales = self._scales()
         order: Order | None = None
