@@ -48,13 +48,10 @@ def _head_to_tokens(proof: Proof) -> None:
         by=definition(u),
     )
     proof.step(
-        σ_v**2
-        * E(SumOver(attention[h, m, n] * attention[h, m, p] * e[n, i] * e[p, i], n.upto(m), p.upto(m), i)),
+        σ_v**2 * E(SumOver(attention[h, m, n] * attention[h, m, p] * e[n, i] * e[p, i], n.upto(m), p.upto(m), i)),
         by=[definition(v), isserlis(Wv)],
     )
-    proof.step(
-        σ_v**2 / M**2 * E(SumOver(e[n, i] * e[p, i], n.upto(m), p.upto(m), i)), by=expand(attention, 0)
-    )
+    proof.step(σ_v**2 / M**2 * E(SumOver(e[n, i] * e[p, i], n.upto(m), p.upto(m), i)), by=expand(attention, 0))
 
 
 @claim(source=CHI2023, says=LEADING_ORDER)
@@ -120,9 +117,7 @@ def output_second_moment_vocabulary(proof):
 @claim(source=DERIVED, says=EXACT)
 def first_head_output_second_moment(proof):
     """E u_1ha² = dσ_v² exactly, since a_11 = 1."""
-    first_weight = instance(
-        attention_row_sum.theorem, {m: one}, name="a[h,1,1] = 1: attention_row_sum at m = 1"
-    )
+    first_weight = instance(attention_row_sum.theorem, {m: one}, name="a[h,1,1] = 1: attention_row_sum at m = 1")
     proof.start(E(u[one, h, a] ** 2))
     proof.step(E(attention[h, one, one] ** 2 * v[one, h, a] ** 2), by=definition(u))
     proof.step(E(v[one, h, a] ** 2), by=using(first_weight))
@@ -185,9 +180,7 @@ def _uniform_output_to_tokens(proof: Proof) -> None:
     """E ō_mi² = dσ_v²σ_o² m⁻² E ‖Σ_{n≤m} e_n‖², line by line."""
     proof.start(E(obar[m, i] ** 2))
     proof.step(σ_o**2 * E(SumOver(ubar[m, h, a] ** 2, h, a)), by=[definition(obar), isserlis(Wo)])
-    proof.step(
-        σ_o**2 / M**2 * E(SumOver(v[n, h, a] * v[p, h, a], h, a, n.upto(m), p.upto(m))), by=definition(ubar)
-    )
+    proof.step(σ_o**2 / M**2 * E(SumOver(v[n, h, a] * v[p, h, a], h, a, n.upto(m), p.upto(m))), by=definition(ubar))
     proof.step(
         d * σ_v**2 * σ_o**2 / M**2 * E(SumOver(e[n, j] * e[p, j], n.upto(m), p.upto(m), j)),
         by=[definition(v), isserlis(Wv)],

@@ -1,7 +1,7 @@
 """# Claims: named statements with a derivation
 
-A *claim* is a statement with its source, how it is meant, the parameters it is claimed for, and its derivation. On a page
-it is written as a function that is handed a `Proof`:
+A *claim* is a statement with its source, how it is meant, the parameters it is claimed for, and its derivation. On a
+page it is written as a function that is handed a `Proof`:
 
     @claim(source=CHI2023, says=EXACT)
     def logit_second_moment(proof):
@@ -10,9 +10,9 @@ it is written as a function that is handed a `Proof`:
         proof.step(…, by=…)
         return proof.qed()
 
-The theorem is proved when it is first asked for (`claim.theorem`) and kept. A claim that says CIRCULATED is a false one that
-stands on its page to be refused: its chain is written out as it circulates, `claim.refused` gives the kernel's answer at the
-offending line, and `claim.statement` what it would have stated.
+The theorem is proved when it is first asked for (`claim.theorem`) and kept. A claim that says CIRCULATED is a false
+one that stands on its page to be refused: its chain is written out as it circulates, `claim.refused` gives the
+kernel's answer at the offending line, and `claim.statement` what it would have stated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,16 @@ from types import ModuleType
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import Expr, expr
 from derivations.kernel.hypotheses import Hypothesis, joined
-from derivations.kernel.theorem import Equation, Line, Proof, Statement, Theorem, apply_rules, domain_hypotheses, flat_rules
+from derivations.kernel.theorem import (
+    Equation,
+    Line,
+    Proof,
+    Statement,
+    Theorem,
+    apply_rules,
+    domain_hypotheses,
+    flat_rules,
+)
 
 
 class Says(Enum):
@@ -52,8 +61,9 @@ class Source:
 
 CHI2023 = Source(
     "setting of Chi et al. 2023, derived here",
-    "derived here, in the setting of T.-C. Chi, T.-H. Fan, L.-W. Chen, A. Rudnicky, P. Ramadge, Latent Positional Information is in the Self-Attention "
-    "Variance of Transformer Language Models Without Positional Embeddings, ACL 2023, doi 10.18653/v1/2023.acl-short.102",
+    "derived here, in the setting of T.-C. Chi, T.-H. Fan, L.-W. Chen, A. Rudnicky, P. Ramadge, Latent Positional "
+    "Information is in the Self-Attention Variance of Transformer Language Models Without Positional Embeddings, "
+    "ACL 2023, doi 10.18653/v1/2023.acl-short.102",
 )
 CIRCULATED_NOTE = Source("as circulated", "public summaries of Chi et al. 2023; not read in the paper itself")
 DERIVED = Source("derived here", "derived here")
@@ -78,6 +88,7 @@ class Reals:
 Domain = Mapping[str, Integers | Reals]
 
 DEFAULT_DOMAIN: Domain = {
+    "d": Integers(8, 18),  # only the least width counts: narrower layers are dear, a product of Gaussians spreads more
     "H": Integers(1, 3),
     "d_h": Integers(4, 6),
     "V": Integers(2, 5),
@@ -101,7 +112,7 @@ class RefusedChain:
 
 
 class CirculatedProof:
-    """Records a chain as it circulates: lines are checked until one is refused, and the rest is written down unchecked."""
+    """Records a chain as it circulates: lines are checked until one is refused; the rest is written down unchecked."""
 
     def __init__(self, name: str):
         self.name = name
@@ -214,7 +225,8 @@ def claim(
     """Make a claim of a function `(proof) -> proof.qed()`; its name is the claim's, its docstring the summary.
 
     `headline` claims are measured to 2 % and not 5 %. `domain` narrows the parameters it is measured at: "d_h", "H",
-    "V", "position" (all positions), a position by name, a standard deviation by name, "s2" (= s²), "ε".
+    "d" (at least), "V", "position" (all positions), a position by name, a standard deviation by name, "s2" (= s²),
+    "ε".
     """
 
     def decorate(function: Callable) -> Claim:
@@ -238,7 +250,11 @@ def claim(
 
 def claims_of(module: ModuleType) -> tuple[Claim, ...]:
     """The claims of a page, in the order in which they are written. Raises NotationError if two share a name."""
-    found = [value for value in vars(module).values() if isinstance(value, Claim) and value.page == module.__name__.rsplit(".", 1)[-1]]
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, Claim) and value.page == module.__name__.rsplit(".", 1)[-1]
+    ]
     unique: dict[str, Claim] = {}
     for one in found:
         if one.name in unique and unique[one.name] is not one:

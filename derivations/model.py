@@ -1,7 +1,7 @@
 """# The layer, in symbols
 
-One pre-LN causal attention layer without positional embedding, each definition once, in reading order (setting of Chi et
-al., ACL 2023). Every weight is iid Gaussian; no biases; LayerNorm with γ = 1, β = 0. Slots of a tensor, in order:
+One pre-LN causal attention layer without positional embedding, each definition once, in reading order (setting of Chi
+et al., ACL 2023). Every weight is iid Gaussian; no biases; LayerNorm with γ = 1, β = 0. Slots of a tensor, in order:
 positions, heads, channels, features as shown.
 
     x[m,i]                                    embedding of the token at position m
@@ -21,7 +21,24 @@ import sympy
 
 from derivations.kernel.expressions import SumOver
 from derivations.kernel.tensors import Space
-from derivations.notation import CHANNEL, FEATURE, HEAD, POSITION, a, d_h, h, i, m, n, ε, σ_k, σ_o, σ_q, σ_v, σ_x
+from derivations.notation import (
+    CHANNEL,
+    FEATURE,
+    HEAD,
+    POSITION,
+    a,
+    d_h,
+    h,
+    i,
+    m,
+    n,
+    ε,
+    σ_k,
+    σ_o,
+    σ_q,
+    σ_v,
+    σ_x,
+)
 
 MODEL = Space()
 

@@ -1,8 +1,8 @@
 """# Notation: symbols, sorts, indices
 
-One letter, one meaning, everywhere. Sizes: width d, heads H, head width d_h = d/H, vocabulary V. Standard deviations (not
-variances): σ_x of the embedding, σ_q, σ_k, σ_v, σ_o of the projections, σ for all of them set equal; ε is LayerNorm's.
-Positions m, n, p, … count from 1; as a number a position is `m.symbol`.
+One letter, one meaning, everywhere. Sizes: width d, heads H, head width d_h = d/H, vocabulary V. Standard deviations
+(not variances): σ_x of the embedding, σ_q, σ_k, σ_v, σ_o of the projections, σ for all of them set equal; ε is
+LayerNorm's. Positions m, n, p, … count from 1; as a number a position is `m.symbol`.
 """
 
 from __future__ import annotations

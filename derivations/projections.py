@@ -47,9 +47,7 @@ NARROW = {"H": Integers(1, 2), "d_h": Integers(4, 4)}  # the spread of an inner 
 def _pair_given_e(proof: Proof, t: Tensor, weights: Tensor, std: sympy.Symbol) -> Theorem:
     """E[t_mha t_ngb | e] for a projection t."""
     proof.start(E(t[m, h, a] * t[n, g, b], given=[e]))
-    proof.step(
-        E(SumOver(weights[h, a, i] * weights[g, b, j] * e[m, i] * e[n, j], i, j), given=[e]), by=definition(t)
-    )
+    proof.step(E(SumOver(weights[h, a, i] * weights[g, b, j] * e[m, i] * e[n, j], i, j), given=[e]), by=definition(t))
     proof.step(std**2 * delta(h, g) * delta(a, b) * SumOver(e[m, i] * e[n, i], i), by=isserlis(weights))
     return proof.qed()
 
@@ -101,9 +99,7 @@ def value_covariance_given_e(proof):
 # --- the law of an entry ------------------------------------------------------------------------------------
 
 
-def _entry_law(
-    name: str, t: Tensor, weights: Tensor, std: sympy.Symbol, others: tuple[Tensor, ...]
-) -> Theorem:
+def _entry_law(name: str, t: Tensor, weights: Tensor, std: sympy.Symbol, others: tuple[Tensor, ...]) -> Theorem:
     """t_mha ~ N(0, dσ²), independent of e and of the other projections."""
     given = (e, *others)
     second = Proof(f"variance of {t.name} given {', '.join(x.name for x in given)}")

@@ -55,9 +55,7 @@ def logit_second_moment(proof):
         by=[definition(q), isserlis(Wq)],
     )
     proof.step(d * σ_q**2 * E(SumOver(k[n, h, a] * k[p, h, a], a)), by=using(squared_norm.theorem))
-    proof.step(
-        d**2 * σ_q**2 * σ_k**2 / H * E(SumOver(e[n, i] * e[p, i], i)), by=[definition(k), isserlis(Wk)]
-    )
+    proof.step(d**2 * σ_q**2 * σ_k**2 / H * E(SumOver(e[n, i] * e[p, i], i)), by=[definition(k), isserlis(Wk)])
     proof.step(delta(n, p) * d**3 * σ_q**2 * σ_k**2 / H, by=rows(e, row_law.theorem))
     proof.step(delta(n, p) * d**3 * σ**4 / H, by=set_equal({σ_q: σ, σ_k: σ}))
     return proof.qed()
@@ -75,9 +73,7 @@ def logit_covariance(proof):
 def _pair_to_tokens(proof: Proof, logits: Tensor, squared: sympy.Expr, *unfold: Tensor) -> None:
     """E[t_mn t_mp] = squared · d²σ_q²σ_k²/H · E⟨e_n, e_p⟩, line by line, for t² = squared · l²."""
     proof.start(E(logits[h, m, n] * logits[h, m, p]))
-    proof.step(
-        squared * E(SumOver(q[m, h, a] * k[n, h, a] * q[m, h, b] * k[p, h, b], a, b)), by=definition(*unfold)
-    )
+    proof.step(squared * E(SumOver(q[m, h, a] * k[n, h, a] * q[m, h, b] * k[p, h, b], a, b)), by=definition(*unfold))
     proof.step(
         squared * σ_q**2 * E(SumOver(e[m, i] ** 2, i) * SumOver(k[n, h, a] * k[p, h, a], a)),
         by=[definition(q), isserlis(Wq)],
@@ -115,9 +111,7 @@ def scaled_logit_second_moment(proof):
     """E s_mn² = d²σ_q²σ_k², whether tokens repeat or not."""
     proof.start(E(s[h, m, n] ** 2))
     proof.step(1 / d_h * E(l[h, m, n] ** 2), by=definition(s))
-    proof.step(
-        1 / d_h * E(SumOver(q[m, h, a] * k[n, h, a] * q[m, h, b] * k[n, h, b], a, b)), by=definition(l)
-    )
+    proof.step(1 / d_h * E(SumOver(q[m, h, a] * k[n, h, a] * q[m, h, b] * k[n, h, b], a, b)), by=definition(l))
     proof.step(
         σ_q**2 / d_h * E(SumOver(e[m, i] ** 2, i) * SumOver(k[n, h, a] ** 2, a)),
         by=[definition(q), isserlis(Wq)],
@@ -162,10 +156,7 @@ def scaled_logit_fourth_moment(proof):
     keys = k[n, h, a] * k[n, h, b] * k[n, h, c] * k[n, h, f]
     proof.step(1 / d_h**2 * E(SumOver(queries * keys, a, b, c, f)), by=definition(s, l))
     proof.step(
-        3
-        * σ_k**4
-        / d_h**2
-        * E(SumOver(e[n, i] ** 2, i) ** 2 * SumOver(q[m, h, a] ** 2 * q[m, h, b] ** 2, a, b)),
+        3 * σ_k**4 / d_h**2 * E(SumOver(e[n, i] ** 2, i) ** 2 * SumOver(q[m, h, a] ** 2 * q[m, h, b] ** 2, a, b)),
         by=[definition(k), isserlis(Wk)],
     )
     proof.step(
@@ -225,9 +216,7 @@ def circulated_logit_second_moment(proof):
         by=[definition(q), isserlis(Wq)],
     )
     proof.step(d * σ_q**2 / H * E(SumOver(k[n, h, a] * k[p, h, a], a)), by=using(squared_norm.theorem))
-    proof.step(
-        d**2 * σ_q**2 * σ_k**2 / H**2 * E(SumOver(e[n, i] * e[p, i], i)), by=[definition(k), isserlis(Wk)]
-    )
+    proof.step(d**2 * σ_q**2 * σ_k**2 / H**2 * E(SumOver(e[n, i] * e[p, i], i)), by=[definition(k), isserlis(Wk)])
     proof.step(delta(n, p) * d**3 * σ_q**2 * σ_k**2 / H**2, by=rows(e, row_law.theorem))
     proof.step(delta(n, p) * d**3 * σ**4 / H**2, by=set_equal({σ_q: σ, σ_k: σ}))
     return proof.qed()

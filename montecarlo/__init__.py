@@ -1,0 +1,1 @@
+"""Simulation of the torch layer, and verdicts on claims. Light to import: torch comes with the modules that need it."""

@@ -1,8 +1,8 @@
 """# Checking a claim: verdicts at points, and a smallest counterexample
 
-`measure(claim, point)` is one verdict. `examine(claim)` lets Hypothesis draw points from the claim's domain, stops at a refutation
-and lets it shrink to the smallest counterexample, whose effect is then measured again on fresh seeds. A check is a pure function of
-claim, point and settings: nothing is random between two runs with one seed.
+`measure(claim, point)` is one verdict. `examine(claim)` lets Hypothesis draw points from the claim's domain, stops at
+a refutation and lets it shrink to the smallest counterexample, whose effect is then measured again on fresh seeds. A
+check is a pure function of claim, point and settings: nothing is random between two runs with one seed.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ def decide(
     if made.kind == "surely":
         return decide_surely(draw, claimed=made.claimed, rounding=made.rounding, replicates=SURE)
     if made.kind == "law":
+        assert made.cdf is not None
         return decide_law(draw, cdf=made.cdf, tolerance=tolerance, alpha=alpha, cap=settings.cap, says=says)
     if made.kind == "bounded":
         return decide_bounded(

@@ -4,8 +4,8 @@
     layerlaws show CLAIM [--latex]       a claim with its hypotheses and its derivation
     layerlaws check [CLAIM …]            prove and measure (default: every claim)
 
-Exit codes: 0 every claim as stated, 1 something refuted or unproved, 2 bad input, 3 something undecided. Ctrl-C keeps and prints
-the verdicts reached. Nothing heavy is imported before it is needed.
+Exit codes: 0 every claim as stated, 1 something refuted or unproved, 2 bad input, 3 something undecided. Ctrl-C keeps
+and prints the verdicts reached. Nothing heavy is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -86,7 +86,11 @@ def _show(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     for name, value, reason in (
         ("--alpha", 0 < options.alpha < 1, "is a rate between 0 and 1"),
-        ("--tolerance", options.tolerance is None or 0 < options.tolerance < 1, "is a relative error between 0 and 1"),
+        (
+            "--tolerance",
+            options.tolerance is None or 0 < options.tolerance < 1,
+            "is a relative error between 0 and 1",
+        ),
         ("--cap", options.cap >= 100, "is a number of replicates, 100 at least"),
     ):
         if not value:

@@ -109,9 +109,7 @@ class Sums:
         """
         twice = sorted(self.parts.keys() & other.parts.keys())
         if twice:
-            raise ValueError(
-                f"block {twice[0]} is in both sums and would count twice. Merge disjoint blocks."
-            )
+            raise ValueError(f"block {twice[0]} is in both sums and would count twice. Merge disjoint blocks.")
         return Sums({**self.parts, **other.parts})
 
     @property

@@ -1,7 +1,7 @@
 """# From a symbolic quantity to an estimator
 
-A quantity is a deterministic form: a combination of products of expectations of tensor entries. At a `Point` it is compiled
-to a statistic of independent replicates, and nothing else has to be written for a claim:
+A quantity is a deterministic form: a combination of products of expectations of tensor entries. At a `Point` it is
+compiled to a statistic of independent replicates, and nothing else has to be written for a claim:
 
 - free features, heads and channels are averaged over all values that coincide as the point says (Möbius sums over
   coincidence patterns); free positions too, where nothing depends on their order, else they are pinned to their values;
@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from string import ascii_letters
 
 import numpy as np
+import sympy
 import torch
+from scipy.integrate import quad
 from torch import Tensor as Torch
 
 from derivations.kernel.forms import AtMost, Delta, Entry, Expect, Factor, Form, Open
@@ -41,11 +43,24 @@ def evaluate(value: Scalar, point: Point) -> float:
     numbers = point.numbers()
     missing = sorted(str(s) for s in expr.free_symbols if str(s) not in numbers)
     if missing:
-        raise ValueError(f"symbol {', '.join(missing)}: the point does not fix it; state the claim in {', '.join(numbers)}")
-    result = expr.subs({s: numbers[str(s)] for s in expr.free_symbols}).evalf()
+        raise ValueError(
+            f"symbol {', '.join(missing)}: the point does not fix it; state the claim in {', '.join(numbers)}"
+        )
+    values = {s: numbers[str(s)] for s in expr.free_symbols}
+    integrals = {whole: _quadrature(whole, values) for whole in expr.atoms(sympy.Integral)}
+    result = expr.xreplace(integrals).subs(values).evalf()
     if not result.is_real or not result.is_finite:
         raise ValueError(f"the formula {expr} is not a finite real number at {point.text()}: {result}")
     return float(result)
+
+
+def _quadrature(integral: sympy.Integral, values: Mapping[sympy.Symbol, float]) -> sympy.Float:
+    """A one-dimensional integral, to the precision of float64."""
+    ((variable, low, high),) = integral.limits
+    integrand = sympy.lambdify(variable, integral.function.subs(values), "math")
+    low, high = (float(end.subs(values)) for end in (low, high))
+    value, _ = quad(integrand, low, high, epsabs=0.0, epsrel=1e-11, limit=200)
+    return sympy.Float(value)
 
 
 def at_point(form: Form, point: Point, pin: bool) -> Form:
@@ -118,7 +133,8 @@ def _ordered(tensor) -> bool:
 class Product:
     """coeff · einsum(spec, operands); a constant when there are none.
 
-    An operand is (copy, tensor, pins, cuts): pins are (axis, value) of fixed positions, cuts (axis, length) of prefixes.
+    An operand is (copy, tensor, pins, cuts): pins are (axis, value) of fixed positions, cuts (axis, length) of
+    prefixes.
     """
 
     coeff: float

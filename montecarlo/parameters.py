@@ -1,8 +1,9 @@
 """# Parameters: where a claim is measured
 
-A `Point` fixes everything that a claim leaves open: sizes, standard deviations, ε, the values of its free positions and which
-of its free features, heads and channels coincide. `points(claim)` is a Hypothesis strategy that draws them from the claim's
-domain, constructively: H and d_h first, then d = H·d_h; coincidences by restricted growth; s² before the σ's.
+A `Point` fixes everything that a claim leaves open: sizes, standard deviations, ε, the values of its free positions
+and which of its free features, heads and channels coincide. `points(claim)` is a Hypothesis strategy that draws them
+from the claim's domain, constructively: H and d_h first, then d = H·d_h; coincidences by restricted growth; s² before
+the σ's.
 """
 
 from __future__ import annotations
@@ -19,13 +20,12 @@ from derivations.kernel.indices import Index
 from derivations.kernel.theorem import Equation
 from derivations.rules.laws import HasLaw, LimitInLaw
 
-LEAST_WIDTH = 8  # narrower layers are dear to measure: the spread of a product of Gaussians grows fast
 STANDARD_DEVIATIONS = ("σ_x", "σ_q", "σ_k", "σ_v", "σ_o")
 
 
 @dataclass(frozen=True)
 class Point:
-    """One set of parameters. `positions` maps free positions to values, `classes` other free indices to class numbers."""
+    """One set of parameters. `positions` maps free positions to values, `classes` other free indices to classes."""
 
     H: int
     d_h: int
@@ -76,7 +76,9 @@ class Point:
         if "σ" in self.numbers():
             parts.append(f"σ = {self.numbers()['σ']:.4g}")
         else:
-            parts.extend(f"{k} = {v:.4g}" for k, v in self.stds.items() if not statement_symbols or k in statement_symbols)
+            parts.extend(
+                f"{k} = {v:.4g}" for k, v in self.stds.items() if not statement_symbols or k in statement_symbols
+            )
         if self.eps:
             parts.append(f"ε = {self.eps:.3g}")
         parts.extend(f"{k} = {v}" for k, v in self.positions.items())
@@ -138,12 +140,14 @@ def points(draw: st.DrawFn, claim: Claim) -> Point:
     """Points of the claim's domain."""
     domain, openings = claim.domain, Openings.of(claim)
     heads, head_width = int(_draw(draw, domain["H"])), int(_draw(draw, domain["d_h"]))
-    head_width = max(head_width, -(-LEAST_WIDTH // heads))
+    head_width = max(head_width, -(-int(domain["d"].low) // heads))
     vocabulary = int(_draw(draw, domain["V"])) if openings.needs_vocabulary else None
     stds = _draw_stds(draw, claim, openings, heads * head_width)
     eps = _draw(draw, domain["ε"]) if openings.needs_eps else 0.0
     positions = _draw_positions(draw, claim, openings.positions)
-    classes = _draw_classes(draw, openings.others, {"head": heads, "channel": head_width, "feature": heads * head_width})
+    classes = _draw_classes(
+        draw, openings.others, {"head": heads, "channel": head_width, "feature": heads * head_width}
+    )
     return Point(heads, head_width, vocabulary, stds, eps, positions, classes)
 
 
@@ -191,35 +195,47 @@ def _draw_classes(draw: st.DrawFn, others: tuple[Index, ...], sizes: Mapping[str
     return classes
 
 
-def pinned(claim: Claim) -> Point:
-    """A fixed point of the domain that separates formulas: H ≥ 2, all positions apart and large, indices coinciding as
-    often as they can (so that deltas do not vanish)."""
+def pinned(claim: Claim, apart: bool = False) -> Point:
+    """A fixed point of the domain that separates formulas: H ≥ 2, ε and the σ's in the middle, features coinciding.
+
+    Positions are the largest of the domain and coincide where they may; `apart`, the least and all different, the
+    query 2 at least.
+    """
     domain, openings = claim.domain, Openings.of(claim)
 
-    def high(spec: Integers | Reals) -> float:
+    def middle(spec: Integers | Reals) -> float:
         return spec.high if isinstance(spec, Integers) else float(f"{(spec.low * spec.high) ** 0.5:.3g}")
 
-    heads, head_width = max(2, int(domain["H"].low)), int(domain["d_h"].low)
-    stds = {name: high(domain.get(name, domain["σ"])) * factor for name, factor in zip(STANDARD_DEVIATIONS, (1, 1.1, 0.9, 1.2, 0.8), strict=True)}
+    heads = max(2, int(domain["H"].low))
+    head_width = max(int(domain["d_h"].low), -(-int(domain["d"].low) // heads))
+    spread = dict(zip(STANDARD_DEVIATIONS, (1, 1.1, 0.9, 1.2, 0.8), strict=True))
+    stds = {name: middle(domain.get(name, domain["σ"])) * factor for name, factor in spread.items()}
     if openings.equal:
-        stds = dict.fromkeys(STANDARD_DEVIATIONS, high(domain["σ"]))
+        stds = dict.fromkeys(STANDARD_DEVIATIONS, middle(domain["σ"]))
     if claim.says is Says.LEADING_ORDER:
-        logit = float(f"{(high(domain['s2']) ** 0.25) / (heads * head_width) ** 0.5:.4g}")
+        logit = float(f"{(domain['s2'].high ** 0.25) / (heads * head_width) ** 0.5:.4g}")
         stds = dict.fromkeys(STANDARD_DEVIATIONS, logit) if openings.equal else stds | {"σ_q": logit, "σ_k": logit}
-    differ = {frozenset(h.subject) for h in claim.hypotheses if h.kind == "differ"}
-    values: dict[str, int] = {}
-    for index in openings.positions:
-        spec = domain.get(index.name, domain["position"])
-        value = int(spec.high)
-        while any(frozenset({index.name, o}) in differ and values[o] == value for o in values):
-            value -= 1
-        values[index.name] = value
     return Point(
         heads,
         head_width,
-        int(domain["V"].high) if openings.needs_vocabulary else None,
+        int(domain["V"].low if apart else domain["V"].high) if openings.needs_vocabulary else None,
         stds,
-        float(high(domain["ε"])) if openings.needs_eps else 0.0,
-        values,
+        float(middle(domain["ε"])) if openings.needs_eps else 0.0,
+        _pinned_positions(claim, openings.positions, apart),
         dict.fromkeys((i.name for i in openings.others), 0),
     )
+
+
+def _pinned_positions(claim: Claim, positions: tuple[Index, ...], apart: bool) -> dict[str, int]:
+    differ = {frozenset(h.subject) for h in claim.hypotheses if h.kind == "differ"}
+    keys = {h.subject[0] for h in claim.hypotheses if h.kind == "at most"}
+    values: dict[str, int] = {}
+    for index in sorted(positions, key=lambda i: (i.name in keys, i.name)):
+        spec = claim.domain.get(index.name, claim.domain["position"])
+        taken = [values[o] for o in values if apart or frozenset({index.name, o}) in differ]
+        if apart:
+            options = range(1 if index.name in keys else max(2, int(spec.low)), int(spec.high) + 3)
+        else:
+            options = range(int(spec.high), 0, -1)
+        values[index.name] = next(v for v in options if v not in taken)
+    return values

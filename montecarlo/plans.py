@@ -1,7 +1,7 @@
 """# Plans: how a claim is measured at a point
 
-`plan(claim, point)` reads the statement of a claim and says which statistic of the torch layer measures it, what it claims
-there, and what is known of its spread. No claim has simulation code of its own.
+`plan(claim, point)` reads the statement of a claim and says which statistic of the torch layer measures it, what it
+claims there, and what is known of its spread. No claim has simulation code of its own.
 
 | Statement | Measured as |
 |---|---|
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import sympy
@@ -26,7 +27,7 @@ from scipy import stats
 
 from derivations.claim import Claim, Says
 from derivations.kernel.expressions import At
-from derivations.kernel.forms import Entry, Expect, Form, Inverse, Open
+from derivations.kernel.forms import Entry, Expect, Factor, Form, Inverse, Open
 from derivations.kernel.indices import Index, position_value
 from derivations.kernel.scalars import scalar
 from derivations.kernel.theorem import Equation
@@ -62,8 +63,14 @@ class Sampler:
     shift: float = 0.0
 
     def __call__(self, seed: int, size: int, device: torch.device) -> np.ndarray:
+        """The values of one block."""
         tensors = simulate(
-            self.spec, size * self.copies, seed, device, need=self.needs, overrides=self.overrides  # type: ignore[arg-type]
+            self.spec,
+            size * self.copies,
+            seed,
+            device,
+            need=self.needs,
+            overrides=self.overrides,  # type: ignore[arg-type]
         )
         return self.shift + self.factor * self.statistic(tensors)
 
@@ -82,7 +89,8 @@ class Sampler:
 class Plan:
     """What is measured, what is claimed, and what is known of the spread.
 
-    `kind`: "mean", "zero", "bounded", "surely", "law". `variance` is that of one value, absolute; None asks for a pilot.
+    `kind`: "mean", "zero", "bounded", "surely", "law". `variance` is that of one value, absolute; None asks for a
+    pilot.
     """
 
     kind: str
@@ -100,7 +108,7 @@ class Plan:
 def layer_spec(point: Point, length: int, dtype: torch.dtype = torch.float32) -> LayerSpec:
     """The torch layer at a point."""
     names = {"σ_x": "sigma_x", "σ_q": "sigma_q", "σ_k": "sigma_k", "σ_v": "sigma_v", "σ_o": "sigma_o"}
-    stds = {names[k]: v for k, v in point.stds.items() if k in names}
+    stds: dict[str, Any] = {names[k]: v for k, v in point.stds.items() if k in names}
     return LayerSpec(d=point.d, H=point.H, L=length, V=point.V, eps=point.eps, dtype=dtype, **stds)
 
 
@@ -115,9 +123,7 @@ def plan(claim: Claim, point: Point, overrides: Mapping[str, object] | None = No
     return plan_equation(statement, claim.says, point, overrides)
 
 
-def plan_equation(
-    statement: Equation, says: Says, point: Point, overrides: Mapping[str, object] | None = None
-) -> Plan:
+def plan_equation(statement: Equation, says: Says, point: Point, overrides: Mapping[str, object] | None = None) -> Plan:
     """The plan for lhs = rhs."""
     left, right = statement.lhs.form, statement.rhs.form
     given = {g for t in left.opened() for f in t.factors if isinstance(f, Expect) for g in f.given}
@@ -126,8 +132,10 @@ def plan_equation(
     if left.is_random:
         return _plan_surely(left, right, point, overrides)
     classes = len(set(point.positions.values()))
-    costly = _degree(left) > _MOST_DEGREE or point.V is not None or classes > 2  # then the variance takes long to derive
-    ordered = uses_order(left) or uses_order(right)
+    costly = (
+        _degree(left) > _MOST_DEGREE or point.V is not None or classes > 2
+    )  # then the variance takes long to derive
+    ordered = uses_order(left) or uses_order(right) or bool(point.positions.keys() & right.symbols)
     pin = costly or ordered
     if pin and not ordered:  # which positions they are does not matter, only which coincide: take the first ones
         ranks = {v: k for k, v in enumerate(sorted(set(point.positions.values())), start=1)}
@@ -145,12 +153,18 @@ def plan_equation(
 
 def _degree(form: Form) -> int:
     return max(
-        (sum(_DEGREES.get(e.tensor.name, 0) for e in Form.collect([t]).entries()) for t in form.opened()), default=0
+        (sum(_DEGREES.get(e.tensor.name, 0) for e in Form.collect([t]).entries()) for t in form.opened()),
+        default=0,
     )
 
 
 def _plan_mean(
-    form: Form, single: Form, claimed: float, point: Point, length: int, overrides: Mapping[str, object] | None
+    form: Form,
+    single: Form,
+    claimed: float,
+    point: Point,
+    length: int,
+    overrides: Mapping[str, object] | None,
 ) -> Plan:
     compiled = compile_form(form, point)
     sampler = Sampler(layer_spec(point, length), compiled, compiled.needs, compiled.copies, overrides)
@@ -170,7 +184,9 @@ def _plan_mean(
     return Plan("mean", sampler, claimed, variance)
 
 
-def _untautologised(averaged_form, single: Form, sampler: Sampler, claimed: float, point: Point, length: int, overrides) -> Plan:
+def _untautologised(
+    averaged_form, single: Form, sampler: Sampler, claimed: float, point: Point, length: int, overrides
+) -> Plan:
     """Where averaging makes the statistic constant (Σ_i e_i = 0 says nothing of E e_i), one fixed entry is measured.
 
     If that is constant too, the equality is sure.
@@ -189,9 +205,7 @@ def _untautologised(averaged_form, single: Form, sampler: Sampler, claimed: floa
     return _surely(sampler, claimed, point, length)
 
 
-def _plan_zero(
-    sampler: Sampler, single: Form, point: Point, length: int, variance: float | None, overrides
-) -> Plan:
+def _plan_zero(sampler: Sampler, single: Form, point: Point, length: int, variance: float | None, overrides) -> Plan:
     """A zero claim, in units of the root mean square of one summand: a correlation."""
     fixed = _pinned_everywhere(single)
     square = moments(fixed, point.V is not None) if point.eps == 0 else None
@@ -227,7 +241,7 @@ def _plan_ratio(left: Form, claimed: float, point: Point, length: int, overrides
     mean_below = averaged(denominator, length) if free else denominator
     top = Form({})
     for term in left.opened():
-        kept = [f for f in term.factors if not isinstance(f, Inverse)]
+        kept: list[Factor] = [f for f in term.factors if not isinstance(f, Inverse)]
         piece = Form.collect([Open(term.coeff, term.ranges, kept)])
         top = top + (piece if len(kept) < len(term.factors) else piece * denominator)
     exact = sympy.Rational(claimed) if claimed else sympy.Integer(0)
@@ -236,7 +250,13 @@ def _plan_ratio(left: Form, claimed: float, point: Point, length: int, overrides
     compiled = compile_form(numerator, point)
     unit = abs(claimed) * value if claimed else value
     sampler = Sampler(
-        layer_spec(point, length), compiled, compiled.needs, compiled.copies, overrides, math.copysign(1 / unit, claimed or 1), 1.0
+        layer_spec(point, length),
+        compiled,
+        compiled.needs,
+        compiled.copies,
+        overrides,
+        math.copysign(1 / unit, claimed or 1),
+        1.0,
     )
     known = moments(numerator, point.V is not None) if point.eps == 0 else None
     variance = None
@@ -339,7 +359,10 @@ class _EntryValue:
     place: tuple[int, ...]
 
     def __call__(self, tensors: Mapping[str, torch.Tensor]) -> np.ndarray:
-        return tensors[self.name][(slice(None), *self.place)].to(torch.float64).cpu().numpy()
+        values = tensors[self.name]
+        for axis, number in sorted(enumerate(self.place, start=1), reverse=True):
+            values = values.select(axis, number)
+        return values.to(torch.float64).cpu().numpy()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
     pytest derivations/                    every page
     pytest derivations/qk_product.py -k logit_covariance
 
-Options: --device, --mc-seed, --mc-alpha (false-alarm rate of the whole run). Nothing heavy is imported before a page is collected.
+Options: --device, --mc-seed, --mc-alpha (false-alarm rate of the whole run). Nothing heavy is imported before a page
+is collected.
 """
 
 from __future__ import annotations

@@ -27,13 +27,17 @@ def measurement_text(measurement: Measurement) -> str:
 
 def report_text(report: Report) -> str:
     """The verdict on a claim, with its counterexample or its worst measurement."""
-    head = f"{report.claim!r} ({report.claim.says.value}): {report.outcome.value}\n  {statement_text(report.claim.statement)}"
+    head = f"{report.claim!r} ({report.claim.says.value}): {report.outcome.value}"
+    head += f"\n  {statement_text(report.claim.statement)}"
     if report.counterexample is not None:
         lines = [head, "  smallest counterexample: " + measurement_text(report.counterexample)]
         if report.again is not None:
             lines.append("  measured again on fresh seeds: " + measurement_text(report.again))
         return "\n".join(lines)
-    worst = max(report.measurements, key=lambda m: (m.verdict.outcome is not Outcome.CONFIRMED, m.verdict.smallest_caught))
+    worst = max(
+        report.measurements,
+        key=lambda m: (m.verdict.outcome is not Outcome.CONFIRMED, m.verdict.smallest_caught),
+    )
     return head + "\n  " + measurement_text(worst)
 
 
@@ -72,7 +76,9 @@ def _measured_lines(reports: Sequence[Report], alpha: float) -> list[str]:
     ]
     for r in reports:
         worst = r.counterexample or max(r.measurements, key=lambda m: m.verdict.smallest_caught)
-        caught = "any, to rounding" if worst.verdict.calibration is Calibration.SURE else f"{100 * r.smallest_caught:.2f} %"
+        caught = (
+            "any, to rounding" if worst.verdict.calibration is Calibration.SURE else f"{100 * r.smallest_caught:.2f} %"
+        )
         if r.counterexample is not None:
             caught = f"ratio {worst.verdict.ratio:.3g}" if worst.verdict.ratio is not None else "–"
         total = sum(m.verdict.replicates for m in r.measurements)
@@ -82,7 +88,9 @@ def _measured_lines(reports: Sequence[Report], alpha: float) -> list[str]:
     for r in reports:
         if r.counterexample is not None:
             lines.append(f"smallest counterexample to {r.claim!r}: {r.counterexample.point.text()}")
-    empirical = [repr(r.claim) for r in reports if any(m.verdict.calibration is Calibration.PILOT for m in r.measurements)]
+    empirical = [
+        repr(r.claim) for r in reports if any(m.verdict.calibration is Calibration.PILOT for m in r.measurements)
+    ]
     if empirical:
         lines += ["", f"only empirically calibrated ({len(empirical)}): {', '.join(empirical)}"]
     return lines

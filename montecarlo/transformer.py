@@ -93,9 +93,7 @@ class LayerSpec:
         for name in ("d", "H", "L") if self.V is None else ("d", "H", "L", "V"):
             _check_size(name, getattr(self, name))
         if self.d < 2:
-            raise ValueError(
-                f"d={self.d} leaves LayerNorm nothing to normalise: x − μ is 0. Use a width of 2 or more."
-            )
+            raise ValueError(f"d={self.d} leaves LayerNorm nothing to normalise: x − μ is 0. Use a width of 2 or more.")
         if self.d % self.H:
             raise ValueError(
                 f"H={self.H} does not divide d={self.d}, so the head width d/H is not whole. "
@@ -104,8 +102,7 @@ class LayerSpec:
         for name in ("sigma_x", "sigma_q", "sigma_k", "sigma_v", "sigma_o"):
             if not _positive(getattr(self, name)):
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not a standard deviation. "
-                    "Use a finite number above 0."
+                    f"{name}={getattr(self, name)!r} is not a standard deviation. Use a finite number above 0."
                 )
         if not (self.eps == 0 or _positive(self.eps)):
             raise ValueError(f"eps={self.eps!r} is not an offset of a variance. Use 0 or a number above 0.")
@@ -487,9 +484,7 @@ class _Draws:
                 self._entries[name] = entry
         # Added, not hashed together, so that tensors of one seed certainly differ in their low 32 bits.
         base = int(np.random.SeedSequence(abs(int(seed)) * 2 + (seed < 0)).generate_state(1, np.uint64)[0])
-        self._sources = {
-            name: devices.generator(base + zlib.crc32(name.encode()), device) for name in self._entries
-        }
+        self._sources = {name: devices.generator(base + zlib.crc32(name.encode()), device) for name in self._entries}
         drawn = [entry for entry in layer(spec).values() if not isinstance(entry, Definition)]
         self.unit = max(1, _DRAW_FLOATS // sum(math.prod(_shape(spec, entry)) for entry in drawn))
 
@@ -543,12 +538,8 @@ def _resolve(spec: LayerSpec, table: Mapping[str, Entry], need: Iterable[str] | 
     wanted = set(table) if need is None else set(need)
     for name in sorted(wanted - set(table)):
         if name in _WORDS:
-            raise ValueError(
-                f"need names {name!r}, which tokens that are all distinct do not have. Give the spec a V."
-            )
-        raise ValueError(
-            f"need names {name!r}, which is no tensor of the layer. Use names among {', '.join(table)}."
-        )
+            raise ValueError(f"need names {name!r}, which tokens that are all distinct do not have. Give the spec a V.")
+        raise ValueError(f"need names {name!r}, which is no tensor of the layer. Use names among {', '.join(table)}.")
     return [name for name in table if name in wanted]
 
 
@@ -557,9 +548,7 @@ def _check_given(spec: LayerSpec, table: Mapping[str, Entry], name: str, tensor:
     if entry is None or isinstance(entry, Definition):
         drawn = [key for key, value in table.items() if not isinstance(value, Definition)]
         reason = "is no tensor of the layer" if entry is None else "the layer computes itself"
-        raise ValueError(
-            f"weights holds {name!r}, which {reason}. Give drawn tensors only: {', '.join(drawn)}."
-        )
+        raise ValueError(f"weights holds {name!r}, which {reason}. Give drawn tensors only: {', '.join(drawn)}.")
     expected = _shape(spec, entry)
     if tuple(tensor.shape[1:]) != expected or tensor.dim() != len(expected) + 1:
         axes = ", ".join(entry.shape.split())

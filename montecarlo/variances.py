@@ -1,9 +1,10 @@
 """# The variance of an estimator, derived
 
-Var Q of a statistic is a moment like any other. `second_moment(form)` builds E[Q²] for the averaged form of a statistic
-(replicates independent, so expectations multiply), and `integrate` works it out with the moment engine: definitions
-unfolded, weights integrated by Isserlis, LayerNorm rows by sphere moments. It needs no line of any derivation, so it judges the
-claims without leaning on them. Where a quantity is not polynomial in the weights (softmax, ε > 0) the answer is None.
+Var Q of a statistic is a moment like any other. `second_moment(form)` builds E[Q²] for the averaged form of a
+statistic (replicates independent, so expectations multiply), and `integrate` works it out with the moment engine:
+definitions unfolded, weights integrated by Isserlis, LayerNorm rows by sphere moments. It needs no line of any
+derivation, so it judges the claims without leaning on them. Where a quantity is not polynomial in the weights
+(softmax, ε > 0) the answer is None.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _STAGES = (
     ((model.k,), model.Wk),
     ((model.v,), model.Wv),
 )
-_POLYNOMIAL = frozenset(t for stage, weight in _STAGES for t in (*stage, weight) if t is not None) | {model.x, model.e}
+_POLYNOMIAL = frozenset(t for stage, weight in _STAGES for t in (*stage, weight) if t is not None) | {
+    model.x,
+    model.e,
+}
 
 
 def integrate(form: Form, vocabulary: bool) -> Scalar | None:
@@ -59,18 +63,14 @@ def integrate(form: Form, vocabulary: bool) -> Scalar | None:
 
 
 def second_moment(form: Form) -> Form:
-    """E[Q²] of the statistic of `form`: products of expectations become products over disjoint replicates, symmetrised."""
+    """E[Q²] of the statistic of `form`: products of E[…] are products over disjoint replicates, symmetrised."""
     pieces = list(_placed(form))
     result: list[Open] = []
     for left, right in itertools.product(pieces, repeat=2):
         again = _placed_copy(right)
         copies = {*left[1], *again[1]}
-        factors = [
-            Expect(frozenset(), (*left[1].get(c, ()), *again[1].get(c, ()))) for c in sorted(copies)
-        ]
-        result.append(
-            Open(left[0].coeff * again[0].coeff, {**left[0].ranges, **again[0].ranges}, list(factors))
-        )
+        factors = [Expect(frozenset(), (*left[1].get(c, ()), *again[1].get(c, ()))) for c in sorted(copies)]
+        result.append(Open(left[0].coeff * again[0].coeff, {**left[0].ranges, **again[0].ranges}, list(factors)))
     return Form.collect(result)
 
 
@@ -108,7 +108,11 @@ def given_e(form: Form) -> tuple[Form, Form]:
     """(E[Q² | e], E[Q | e]) of a statistic, as forms in e: only the weights are integrated out."""
     plain = form.rewrite(
         lambda t: [
-            Open(t.coeff, t.ranges, [Expect(frozenset(), f.body) if isinstance(f, Expect) else f for f in t.factors])
+            Open(
+                t.coeff,
+                t.ranges,
+                [Expect(frozenset(), f.body) if isinstance(f, Expect) else f for f in t.factors],
+            )
         ]
     )
     return _over_weights(second_moment(plain)), _over_weights(plain)

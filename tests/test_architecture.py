@@ -1,4 +1,4 @@
-"""How the house is built: who imports whom, who may make theorems, what every rule says, what lies at the top level."""
+"""How the house is built: who imports whom, who makes theorems, what a rule says, what lies at the top."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def fresh_python(code: str) -> str:
     return done.stdout
 
 
-# --- the arrow -------------------------------------------------------------------------------------------------
+# --- the arrow ----------------------------------------------------------------------------------------------
 
 
 def room(name: str) -> str:
@@ -103,7 +103,7 @@ ROOMS = {
 
 @pytest.mark.parametrize("path", files("derivations"), ids=module)
 def test_imports_run_one_way(path):
-    """kernel → moments → rules, kernel → notation → model → claim → pages: nobody imports what comes after it."""
+    """kernel → moments → rules, kernel → notation → model → claim → pages: nobody imports what is after."""
     allowed = ROOMS[room(module(path))]
     for name in imported(path, everywhere=False):
         if name.split(".")[0] == "derivations" and name != "derivations":
@@ -111,7 +111,7 @@ def test_imports_run_one_way(path):
 
 
 def test_only_printing_is_reached_backwards():
-    """Imports within functions may go backwards from the kernel to render alone, for __repr__ and messages."""
+    """Imports within functions may go backwards to render alone, for __repr__ and messages."""
     for path in files("derivations"):
         name = module(path)
         allowed = ROOMS[room(name)] | ({"render"} if room(name) in ("kernel", "claim", "rules") else set())
@@ -145,7 +145,7 @@ def test_nobody_imports_the_tests(path):
         assert not roots & set(HEAVY)
 
 
-# --- what an import costs --------------------------------------------------------------------------------------
+# --- what an import costs -----------------------------------------------------------------------------------
 
 
 def test_derivations_imports_nothing_heavy():
@@ -167,7 +167,7 @@ def test_montecarlo_entry_points_import_no_torch(name):
     assert fresh_python(code).strip() == "[]"
 
 
-# --- the trusted base ------------------------------------------------------------------------------------------
+# --- the trusted base ---------------------------------------------------------------------------------------
 
 
 def test_only_the_kernel_and_the_rules_make_theorems():
@@ -234,14 +234,20 @@ def test_rules_live_with_the_rules():
         type("Mine", (Rule,), {"__module__": __name__})
 
 
-# --- the repository --------------------------------------------------------------------------------------------
+# --- the repository -----------------------------------------------------------------------------------------
 
 
 def test_top_level():
-    """The top level holds README.md pyproject.toml derivations/ montecarlo/ tests/ notebooks/ LICENSE, and dotfiles."""
+    """README.md pyproject.toml derivations/ montecarlo/ tests/ notebooks/ LICENSE, dotfiles: nothing else."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout: what is tracked is unknown")
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     top = {name.split("/")[0] for name in listed.split("\0") if name}
     assert {name for name in top if not name.startswith(".")} == TOP_LEVEL
 

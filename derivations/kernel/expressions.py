@@ -1,12 +1,13 @@
 """# Expressions: what the author writes
 
-The surface of a line: a small tree, kept as written for LaTeX. Its meaning is its normal form (`Expr.form`). Tensors give
-entries by indexing (`q[m, h, a]`); `E`, `Var`, `Cov`, `SumOver`, `delta` build the rest; numbers are SymPy expressions.
+The surface of a line: a small tree, kept as written for LaTeX. Its meaning is its normal form (`Expr.form`). Tensors
+give entries by indexing (`q[m, h, a]`); `E`, `Var`, `Cov`, `SumOver`, `delta` build the rest; numbers are SymPy
+expressions.
 
     E(SumOver(q[m, h, a] * k[n, h, a], a))          E(l[h, m, n]**2, given=[e])          SumOver(a[h, m, n], n.upto(m))
 
-Raises `NotationError` where an expression makes no sense: a wrong number or sort of indices, a free key n of a causal tensor
-beyond its query, E of something not known to be integrable.
+Raises `NotationError` where an expression makes no sense: a wrong number or sort of indices, a free key n of a causal
+tensor beyond its query, E of something not known to be integrable.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 import sympy
 
@@ -24,7 +26,7 @@ from derivations.kernel.indices import Index, Range
 from derivations.kernel.scalars import ONE, Scalar, scalar
 from derivations.kernel.tensors import Tensor
 
-Number = sympy.Expr | int | Fraction
+Number: TypeAlias = sympy.Expr | int | Fraction
 
 
 @dataclass(frozen=True)
@@ -324,7 +326,10 @@ class SumOf(Expr):
             renamed = tuple(Bound(fresh.get(b.index, b.index), b.uppers) for b in self.bounds)
             return SumOf(self.body.substitute(fresh), renamed)._substitute(names, values)
         bounds = tuple(Bound(b.index, tuple(names.get(u, u) for u in b.uppers)) for b in self.bounds)
-        return SumOf(self.body._substitute(inner, {k: v for k, v in values.items() if k not in {o.name for o in own}}), bounds)
+        return SumOf(
+            self.body._substitute(inner, {k: v for k, v in values.items() if k not in {o.name for o in own}}),
+            bounds,
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -369,22 +374,22 @@ class Covariance(Expr):
         return Covariance(children[0], children[1], self.given)
 
 
-def E(body: Expr | Number, given: Iterable[Tensor] = ()) -> Expr:  # noqa: N802 (the field's name)
+def E(body: Expr | Number, given: Iterable[Tensor] = ()) -> Expr:
     """E[body | given]."""
     return Expectation(expr(body), tuple(given))
 
 
-def Var(body: Expr, given: Iterable[Tensor] = ()) -> Expr:  # noqa: N802
+def Var(body: Expr, given: Iterable[Tensor] = ()) -> Expr:
     """Var(body | given)."""
     return Covariance(body, body, tuple(given))
 
 
-def Cov(left: Expr, right: Expr, given: Iterable[Tensor] = ()) -> Expr:  # noqa: N802
+def Cov(left: Expr, right: Expr, given: Iterable[Tensor] = ()) -> Expr:
     """Cov(left, right | given)."""
     return Covariance(left, right, tuple(given))
 
 
-def SumOver(body: Expr | Number, *bounds: Index | Bound) -> Expr:  # noqa: N802
+def SumOver(body: Expr | Number, *bounds: Index | Bound) -> Expr:
     """Σ body over the bounds: an index over its whole sort, or n.upto(m)."""
     made = tuple(b if isinstance(b, Bound) else Bound(b) for b in bounds)
     for b in made:

@@ -170,8 +170,9 @@ def rename(factor: Factor, names: Mapping[Slot, Slot]) -> Factor:
     if isinstance(factor, Expect):
         return Expect(factor.given, tuple(rename(f, names) for f in factor.body))
     free = {s: i for s, i in names.items() if isinstance(s, Index) and isinstance(i, Index)}
-    for slot in names.keys() - free.keys():
-        if slot in factor.form.free or (_is_position(slot) and slot.name in factor.form.symbols):
+    for slot in (s for s in names if s not in free):
+        number = isinstance(slot, Index) and _is_position(slot) and slot.name in factor.form.symbols
+        if slot in factor.form.free or number:
             raise NotationError(f"index {slot}: it stands inside 1/(…), where it can be neither summed over nor bound")
     return Inverse(factor.form.substitute(free)) if free else factor
 
@@ -190,9 +191,8 @@ def open_term(term: Term, coeff: Scalar = ONE) -> Open:
             for offset, bound in enumerate(component.ranges):
                 inner[component.base + offset] = number = fresh()
                 opened.ranges[number] = bound
-            for offset in range(len(component.ranges)):
-                number = inner[component.base + offset]
-                opened.ranges[number] = opened.ranges[number].renamed(inner)
+            for offset, bound in enumerate(component.ranges):
+                opened.ranges[int(inner[component.base + offset])] = bound.renamed(inner)  # type: ignore[arg-type]
             for factor in component.factors:
                 if isinstance(factor, Expect):
                     factors.append(Expect(factor.given, tuple(visit(factor.body, inner))))
@@ -211,7 +211,7 @@ def _hoist(factors: Iterable[Factor]) -> list[Factor]:
         if not isinstance(factor, Expect):
             result.append(factor)
             continue
-        inside = []
+        inside: list[Factor] = []
         for inner in _hoist(factor.body):
             if isinstance(inner, Entry):
                 known = inner.tensor.known_given(factor.given)
@@ -266,7 +266,8 @@ def _contract(term: Open) -> bool:
     kept = [rename(star, names) if isinstance(star, AtMost) else star for star in stars]
     term.factors = renamed + kept
     term.ranges = {b: r.renamed(names) for b, r in term.ranges.items()}
-    numbers = {s.name: i.number for s, i in names.items() if _is_position(s) and isinstance(i, Index)}
+    free = [(s, i) for s, i in names.items() if isinstance(s, Index) and isinstance(i, Index)]
+    numbers = {s.name: i.number for s, i in free if _is_position(s)}
     term.coeff = term.coeff.substitute(numbers)
     return True
 
@@ -292,7 +293,8 @@ def _order(term: Open) -> bool:
             term.ranges[low] = replace(old, uppers=old.uppers | {high})
         else:
             kept[factor.key] = factor
-    term.factors = [f for f in term.factors if not isinstance(f, AtMost)] + list(kept.values())
+    others: list[Factor] = [f for f in term.factors if not isinstance(f, AtMost)]
+    term.factors = others + list(kept.values())
     known = {(f.low, f.high) for f in kept.values() if isinstance(f, AtMost)}
     for bound, limits in term.ranges.items():
         redundant = _redundant(limits.uppers, known)
@@ -307,7 +309,7 @@ def _redundant(uppers: frozenset[Slot], known: set[tuple[Slot, Slot]]) -> set[Sl
     """The upper ends that others imply, by what is known (a ≤ b) and transitivity; one of equal ends is kept."""
     if len(uppers) < 2:
         return set()
-    fixed = {u: u.value for u in uppers if isinstance(u, Index) and u.value is not None}
+    fixed: dict[Slot, int] = {u: u.value for u in uppers if isinstance(u, Index) and u.value is not None}
     steps = known | {(u, w) for u, v in fixed.items() for w in uppers - {u} if v == 1 or v < fixed.get(w, 0)}
     above: dict[Slot, set[Slot]] = {}
     for start in uppers:
@@ -318,9 +320,7 @@ def _redundant(uppers: frozenset[Slot], known: set[tuple[Slot, Slot]]) -> set[Sl
             above[start] |= found
             pending.extend(found)
     return {
-        w
-        for u, w in itertools.permutations(uppers, 2)
-        if w in above[u] and (u not in above[w] or repr(u) < repr(w))
+        w for u, w in itertools.permutations(uppers, 2) if w in above[u] and (u not in above[w] or repr(u) < repr(w))
     }
 
 
@@ -417,7 +417,7 @@ def _canonical(
     best: Component | None = None
     for order in _namings(factors, ids, top, ranges, names):
         given: dict[Slot, Slot] = {**names, **{number: base + place for place, number in enumerate(order)}}
-        parts = []
+        parts: list[Factor] = []
         for factor in factors:
             if isinstance(factor, Expect):
                 mine = {s for s in slots_of(factor) if isinstance(s, int) and s in ids}
@@ -438,7 +438,11 @@ _MOST_NAMINGS = 20_000
 
 
 def _namings(
-    factors: list[Factor], ids: set[int], top: set[int], ranges: Mapping[int, Range], names: Mapping[Slot, Slot]
+    factors: list[Factor],
+    ids: set[int],
+    top: set[int],
+    ranges: Mapping[int, Range],
+    names: Mapping[Slot, Slot],
 ) -> Iterator[list[int]]:
     """Orders of the indices in `top`, one at least from each class of equivalent ones."""
     if len(top) <= 1:
@@ -517,6 +521,8 @@ class Form:
     """A linear combination of terms with scalar coefficients; immutable, equal when formally equal."""
 
     __slots__ = ("_cache", "_terms")
+    _terms: Mapping[Term, Scalar]
+    _cache: dict[str, frozenset[Index]]
 
     def __init__(self, terms: Mapping[Term, Scalar]):
         object.__setattr__(self, "_terms", MappingProxyType({t: c for t, c in terms.items() if c}))
@@ -653,10 +659,11 @@ class Form:
         numbers = {old.name: new.number for old, new in names.items() if old.sort.size is None}
         numbers.update(values or {})
         result = []
+        moved: dict[Slot, Slot] = dict(names.items())
         for term in self.opened():
             term.coeff = term.coeff.substitute(numbers)
-            term.ranges = {b: r.renamed(dict(names)) for b, r in term.ranges.items()}
-            term.factors = [rename(_substitute_inverse(f, values or {}), names) for f in term.factors]
+            term.ranges = {b: r.renamed(moved) for b, r in term.ranges.items()}
+            term.factors = [rename(_substitute_inverse(f, values or {}), moved) for f in term.factors]
             result.append(term)
         return Form.collect(result)
 

@@ -8,7 +8,7 @@ An *order* is the bound O(∏ symbol^power) of what is left out, as the symbols 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -60,14 +60,17 @@ def _tokens_text(mode: str) -> str:
     return "tokens distinct" if mode == "distinct" else "tokens iid uniform on V words"
 
 
-_FORMATS = {
+_FORMATS: dict[str, tuple[Callable[..., str], Callable[..., str]]] = {
     "tokens": (_tokens_text, lambda mode: rf"\text{{{_tokens_text(mode)}}}"),
     "differ": (lambda a, b: f"{a} ≠ {b}", lambda a, b: rf"{a} \neq {b}"),
     "at most": (lambda a, b: f"{a} ≤ {b}", lambda a, b: rf"{a} \le {b}"),
     "at least": (lambda a, b: f"{a} ≥ {b}", lambda a, b: rf"{a} \ge {b}"),
     "value": (lambda a, b: f"{a} = {b}", lambda a, b: f"{_greek(a)} = {_greek(b)}"),
     "positive": (lambda a: f"{a} > 0", lambda a: f"{_greek(a)} > 0"),
-    "fixed": (lambda *names: f"{', '.join(names)} fixed", lambda *n: rf"{', '.join(map(_greek, n))}\ \text{{fixed}}"),
+    "fixed": (
+        lambda *names: f"{', '.join(names)} fixed",
+        lambda *n: rf"{', '.join(map(_greek, n))}\ \text{{fixed}}",
+    ),
     "nonzero": (lambda what: f"{what} ≠ 0", lambda what: rf"{what} \neq 0"),
 }
 

@@ -104,5 +104,3 @@ class Range:
         if len(ends) == 1:
             return ends[0].number
         return scalar(sympy.Min(*(end.number.as_expr() for end in ends)))
-
-

@@ -134,6 +134,9 @@ class Scalar:
     """num/den, in lowest terms; immutable, hashable, equal to another exactly when formally equal."""
 
     __slots__ = ("_den", "_hash", "_num")
+    _num: Polynomial
+    _den: Polynomial | None
+    _hash: int
 
     def __init__(self, num: Polynomial, den: Polynomial | None = None, lowest: bool = False):
         if den is not None and num and not lowest:
@@ -149,9 +152,7 @@ class Scalar:
             den = None
         object.__setattr__(self, "_num", num)
         object.__setattr__(self, "_den", den)
-        object.__setattr__(
-            self, "_hash", hash((frozenset(num.items()), frozenset(den.items()) if den else None))
-        )
+        object.__setattr__(self, "_hash", hash((frozenset(num.items()), frozenset(den.items()) if den else None)))
 
     def __setattr__(self, name, value):
         raise AttributeError("a Scalar is immutable")
@@ -264,9 +265,7 @@ class Scalar:
                 piece = Scalar({_ONE: coeff})
                 for name, power in mono:
                     value = images.get(name)
-                    piece = piece * (
-                        Scalar({((name, power),): Fraction(1)}) if value is None else _root(value, power)
-                    )
+                    piece = piece * (Scalar({((name, power),): Fraction(1)}) if value is None else _root(value, power))
                 total = total + piece
             return total
 

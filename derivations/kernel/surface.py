@@ -31,7 +31,7 @@ _LETTERS = {"feature": "ijrst", "head": "hg", "channel": "abcef", "position": "p
 def surface(form: Form) -> Expr:
     """An expression with this normal form."""
     taken = {i.name for i in form.free}
-    parts = []
+    parts: list[Expr] = []
     for term, coeff in sorted(form.terms.items(), key=lambda item: "·".join(c.key for c in item[0])):
         names: dict[Slot, Index] = {}
         factors = [_component(component, names, set(taken)) for component in term]

@@ -1,9 +1,9 @@
 """# Random tensors and their definitions
 
-A tensor is *primitive* (it has a law: iid Gaussian entries, of a given standard deviation) or *defined*: a polynomial in
-entries of others, or a function (exp, reciprocal, reciprocal square root) of one. Tensors are frozen when made and
-compared by identity; one `Space` holds those of a model, with unique names. So what a tensor is made of
-(`ancestors`) is read off its definition, never declared, and cannot change under a proof.
+A tensor is *primitive* (it has a law: iid Gaussian entries, of a given standard deviation) or *defined*: a polynomial
+in entries of others, or a function (exp, reciprocal, reciprocal square root) of one. Tensors are frozen when made and
+compared by identity; one `Space` holds those of a model, with unique names. So what a tensor is made of (`ancestors`)
+is read off its definition, never declared, and cannot change under a proof.
 
 `layer_norm` and `softmax` make several tensors at once and are the only way to make a *bounded* one: |e_i| ≤ √d and
 0 ≤ a ≤ 1 hold by their construction.
@@ -47,6 +47,7 @@ class Tensor:
         "space",
     )
 
+    space: Space
     name: str
     sorts: tuple[Sort, ...]
     latex: str
@@ -97,12 +98,13 @@ class Tensor:
         """Whether every entry is known to have all moments: Gaussian, bounded, or a polynomial in such."""
         if self.is_primitive or self.bounded or self.needs_eps:
             return True
+        assert self.body is not None
         return self.function is None and all(e.tensor.integrable for e in self.body.entries())
 
     @property
     def needs_eps(self) -> bool:
         """Whether it has moments under the hypothesis ε > 0 only: the r of a LayerNorm, r ≤ ε^(−1/2)."""
-        return self.function == "reciprocal square root" and "ε" in self.body.symbols
+        return self.function == "reciprocal square root" and self.body is not None and "ε" in self.body.symbols
 
     def known_given(self, given: Iterable[Tensor]) -> bool:
         """Whether it is a function of the given tensors."""
@@ -210,9 +212,7 @@ class Space:
         def entry(tensor: Tensor, *slots: Slot) -> Form:
             return Form.collect([Open(ONE, {}, [Entry(tensor, tuple(slots))])])
 
-        mean = self.define(
-            names[0], row, entry(source, *row, i).sum_over(i, whole).scaled(share), latex=latex[0]
-        )
+        mean = self.define(names[0], row, entry(source, *row, i).sum_over(i, whole).scaled(share), latex=latex[0])
         centred = entry(source, *row, i) - entry(mean, *row)
         spread = (centred * centred).sum_over(i, whole).scaled(share) + Form.of(scalar(eps))
         deviation = self.function(names[1], row, "reciprocal square root", spread, latex=latex[1])
@@ -241,7 +241,12 @@ class Space:
 
         causal_slots = (len(parameters) - 1, len(parameters) - 2)
         exponential = self._define(
-            names[0], parameters, entry(logits, *parameters), function="exp", causal=causal_slots, latex=latex[0]
+            names[0],
+            parameters,
+            entry(logits, *parameters),
+            function="exp",
+            causal=causal_slots,
+            latex=latex[0],
         )
         total = entry(exponential, *parameters).sum_over(key, Range(key.sort, frozenset({query})))
         normaliser = self.function(names[1], (*head, query), "reciprocal", total, latex=latex[1])
@@ -278,9 +283,7 @@ class Space:
                 return Expect(factor.given, tuple(change(f) for f in factor.body))
             return factor
 
-        body = Form.collect(
-            Open(t.coeff, t.ranges, [change(f) for f in t.factors]) for t in tensor.body.opened()
-        )
+        body = Form.collect(Open(t.coeff, t.ranges, [change(f) for f in t.factors]) for t in tensor.body.opened())
         role = tensor.role
         if role is not None:
             role = (role[0], tuple(self.replaced(t, old, new, kept, tag) for t in role[1]))
@@ -304,4 +307,3 @@ def term_entries(factors: Iterable[Factor]) -> Iterable[Entry]:
             yield factor
         elif isinstance(factor, Expect):
             yield from term_entries(factor.body)
-

@@ -11,8 +11,8 @@ of bound indices and scalar algebra, and refuses the line if they differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import At, Covariance, Expectation, Expr, Number, SumOf, expr
@@ -47,12 +47,13 @@ class Rule:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule gives."""
+    """What a rule gives. `values`: the symbols it set, in what was left out before it as well."""
 
     form: Form
     hypotheses: frozenset[Hypothesis] = frozenset()
     order: Order | None = None
     admitted: frozenset[str] = frozenset()
+    values: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 class Statement:
@@ -69,7 +70,7 @@ class Equation(Statement):
 
     def substitute(self, names: Mapping[Index, Index], values: Mapping[str, Scalar]) -> Equation:
         """With indices and symbols replaced."""
-        order = self.order.substitute(values) if self.order else None
+        order = order_at(self.order, values)
         return Equation(self.lhs.substitute(names, values), self.rhs.substitute(names, values), order)
 
 
@@ -82,94 +83,113 @@ class Line:
     order: Order | None = None
 
 
-def _make_sealed():
+class Theorem:
+    """hypotheses ⊢ statement. Read-only; made by `Proof.qed` and the rules for laws."""
+
+    __slots__ = ("_admitted", "_hypotheses", "_lines", "_name", "_statement")
+
+    _admitted: frozenset[str]
+    _hypotheses: frozenset[Hypothesis]
+    _lines: tuple[Line, ...]
+    _name: str
+    _statement: Statement
+
+    def __init__(
+        self,
+        key: object,
+        name: str,
+        statement: Statement,
+        hypotheses: Iterable[Hypothesis],
+        admitted: Iterable[str],
+        lines: Iterable[Line],
+    ):
+        if not _is_seal(key):
+            raise TypeError("a Theorem is made by a rule: write a Proof and end it with qed()")
+        for slot, value in (
+            ("_name", name),
+            ("_statement", statement),
+            ("_hypotheses", joined(hypotheses)),
+            ("_admitted", frozenset(admitted)),
+            ("_lines", tuple(lines)),
+        ):
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name, value):
+        raise AttributeError("a Theorem is immutable")
+
+    def __delattr__(self, name):
+        raise AttributeError("a Theorem is immutable")
+
+    def __init_subclass__(cls, **kwargs):
+        raise TypeError("Theorem cannot be subclassed")
+
+    def __reduce__(self):
+        raise TypeError("a Theorem is not pickled or copied: prove it again")
+
+    @property
+    def name(self) -> str:
+        """Its name: its conclusion in words."""
+        return self._name
+
+    @property
+    def statement(self) -> Statement:
+        """What it states."""
+        return self._statement
+
+    @property
+    def hypotheses(self) -> frozenset[Hypothesis]:
+        """What it assumes."""
+        return self._hypotheses
+
+    @property
+    def admitted(self) -> frozenset[str]:
+        """The steps it rests on that were not proved; empty for a proved theorem."""
+        return self._admitted
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The derivation, line by line."""
+        return self._lines
+
+    @property
+    def lhs(self) -> Expr:
+        """Left-hand side, of an equation."""
+        return self._equation().lhs
+
+    @property
+    def rhs(self) -> Expr:
+        """Right-hand side, of an equation."""
+        return self._equation().rhs
+
+    @property
+    def order(self) -> Order | None:
+        """The order of what is left out; None for an exact equation or another statement."""
+        return self._statement.order if isinstance(self._statement, Equation) else None
+
+    def _equation(self) -> Equation:
+        if not isinstance(self._statement, Equation):
+            raise NotationError(f"theorem {self.name}: states {type(self._statement).__name__}, not an equation")
+        return self._statement
+
+    def __repr__(self) -> str:
+        from derivations.render import theorem_text
+
+        return theorem_text(self)
+
+    def _repr_latex_(self) -> str:
+        from derivations.render import theorem_latex
+
+        return theorem_latex(self)
+
+
+def _sealed() -> tuple[Callable[[object], bool], Callable[..., Theorem]]:
+    """The seal lives in this closure: one function knows it, the other uses it."""
     seal = object()
 
-    class Theorem:
-        """hypotheses ⊢ statement. Read-only; made by `Proof.qed` and the rules for laws."""
+    def is_seal(key: object) -> bool:
+        return key is seal
 
-        __slots__ = ("_admitted", "_hypotheses", "_lines", "_name", "_statement")
-
-        def __init__(self, key, name, statement, hypotheses, admitted, lines):
-            if key is not seal:
-                raise TypeError("a Theorem is made by a rule: write a Proof and end it with qed()")
-            for slot, value in (
-                ("_name", name),
-                ("_statement", statement),
-                ("_hypotheses", joined(hypotheses)),
-                ("_admitted", frozenset(admitted)),
-                ("_lines", tuple(lines)),
-            ):
-                object.__setattr__(self, slot, value)
-
-        def __setattr__(self, name, value):
-            raise AttributeError("a Theorem is immutable")
-
-        def __delattr__(self, name):
-            raise AttributeError("a Theorem is immutable")
-
-        def __init_subclass__(cls, **kwargs):
-            raise TypeError("Theorem cannot be subclassed")
-
-        def __reduce__(self):
-            raise TypeError("a Theorem is not pickled or copied: prove it again")
-
-        @property
-        def name(self) -> str:
-            """Its name: its conclusion in words."""
-            return self._name
-
-        @property
-        def statement(self) -> Statement:
-            """What it states."""
-            return self._statement
-
-        @property
-        def hypotheses(self) -> frozenset[Hypothesis]:
-            """What it assumes."""
-            return self._hypotheses
-
-        @property
-        def admitted(self) -> frozenset[str]:
-            """The steps it rests on that were not proved; empty for a proved theorem."""
-            return self._admitted
-
-        @property
-        def lines(self) -> tuple[Line, ...]:
-            """The derivation, line by line."""
-            return self._lines
-
-        @property
-        def lhs(self) -> Expr:
-            """Left-hand side, of an equation."""
-            return self._equation().lhs
-
-        @property
-        def rhs(self) -> Expr:
-            """Right-hand side, of an equation."""
-            return self._equation().rhs
-
-        @property
-        def order(self) -> Order | None:
-            """The order of what is left out; None for an exact equation or another statement."""
-            return self._statement.order if isinstance(self._statement, Equation) else None
-
-        def _equation(self) -> Equation:
-            if not isinstance(self._statement, Equation):
-                raise NotationError(f"theorem {self.name}: states {type(self._statement).__name__}, not an equation")
-            return self._statement
-
-        def __repr__(self) -> str:
-            from derivations.render import theorem_text
-
-            return theorem_text(self)
-
-        def _repr_latex_(self) -> str:
-            from derivations.render import theorem_latex
-
-            return theorem_latex(self)
-
-    def make(
+    def issue(
         name: str,
         statement: Statement,
         hypotheses: Iterable[Hypothesis] = (),
@@ -178,15 +198,18 @@ def _make_sealed():
     ) -> Theorem:
         return Theorem(seal, name, statement, hypotheses, admitted, lines)
 
-    return Theorem, make
+    return is_seal, issue
 
 
 # `_issue` is for this package and the rules; the tests hold that nobody else imports it.
-Theorem, _issue = _make_sealed()
+_is_seal, _issue = _sealed()
 
 
 def domain_hypotheses(e: Expr) -> frozenset[Hypothesis]:
-    """n ≤ m for each entry of a causal tensor with free positions; ε > 0 where E[…] needs it. Raises NotationError for a key beyond its query."""
+    """n ≤ m for each entry of a causal tensor with free positions; ε > 0 where E[…] needs it.
+
+    Raises NotationError for a key beyond its query.
+    """
     found: set[Hypothesis] = set()
 
     def visit(part: Expr, limits: dict[Index, tuple[Index, ...]]) -> None:
@@ -261,18 +284,19 @@ class Proof:
         before = written.lines[-1].content
         assert isinstance(before, Expr)
         try:
-            outcome = apply_rules(written.form, rules)
+            outcome = apply_rules(written.form, rules, written.order)
+            hypotheses = joined(written.hypotheses, outcome.hypotheses, domain_hypotheses(line))
+            _check_fixed(hypotheses, outcome.order)
         except Refusal as refusal:
             raise _located(refusal, before, line, rules) from None
         wanted = line.form
         if outcome.form != wanted:
             raise _located(_mismatch(outcome.form, wanted), before, line, rules)
-        order = coarser(written.order, outcome.order)
         self.__written = _Written(
             wanted,
-            (*written.lines, Line(line, tuple(rule.label for rule in rules), order)),
-            joined(written.hypotheses, outcome.hypotheses, domain_hypotheses(line)),
-            order,
+            (*written.lines, Line(line, tuple(rule.label for rule in rules), outcome.order)),
+            hypotheses,
+            outcome.order,
             written.admitted | outcome.admitted,
         )
         return self
@@ -280,9 +304,7 @@ class Proof:
     def _check_notation(self, line: Expr, rules: Sequence[Rule], written: _Written) -> None:
         for rule in rules:
             if not isinstance(rule, Rule):
-                raise NotationError(
-                    f"proof of {self.name}: by={rule!r} is not a rule; take one of derivations.rules"
-                )
+                raise NotationError(f"proof of {self.name}: by={rule!r} is not a rule; take one of derivations.rules")
         first = written.lines[0].content
         assert isinstance(first, Expr)
         extra = sorted(i.name for i in line.free - first.free)
@@ -321,15 +343,42 @@ def _mismatch(given: Form, wanted: Form) -> Refusal:
     )
 
 
-def apply_rules(form: Form, rules: Iterable[Rule]) -> Outcome:
-    """Rules one after another, with hypotheses, orders and admissions gathered."""
-    outcome = Outcome(form)
+def order_at(order: Order | None, values: Mapping[str, Scalar]) -> Order | None:
+    """The order with symbols set. Refuses when one that tends to 0 is set to what need not."""
+    if order is None or not values:
+        return order
+    from derivations.render import order_text
+
+    for name, _ in order.powers:
+        value = values.get(name)
+        powers = [] if value is None else list(value.lowest_power(value.names()).values())
+        if value is not None and not (any(powers) and min(powers) >= 0):
+            raise Refusal(
+                f"{name} = {value}: the remainder is {order_text(order)} as {name} → 0, and {value} need not be small",
+                remedy=f"set {name} to another standard deviation",
+            )
+    return order.substitute(values)
+
+
+def _check_fixed(hypotheses: Iterable[Hypothesis], order: Order | None) -> None:
+    """A symbol that the order holds fixed cannot be set: its value may be what tends to 0."""
+    hypotheses = tuple(hypotheses)
+    values = {h.subject[0]: h for h in hypotheses if h.kind == "value"}
+    for h in hypotheses:
+        for name in h.subject if h.kind == "fixed" and order is not None else ():
+            if name in values:
+                raise Refusal(f"hypotheses contradict each other: '{h.text}' and '{values[name].text}'")
+
+
+def apply_rules(form: Form, rules: Iterable[Rule], order: Order | None = None) -> Outcome:
+    """Rules one after another, with hypotheses, orders (from `order` on) and admissions gathered."""
+    outcome = Outcome(form, order=order)
     for rule in rules:
         after = rule.apply(outcome.form)
         outcome = Outcome(
             after.form,
             joined(outcome.hypotheses, after.hypotheses),
-            coarser(outcome.order, after.order),
+            coarser(order_at(outcome.order, after.values), after.order),
             outcome.admitted | after.admitted,
         )
     return outcome
@@ -346,10 +395,10 @@ def _located(refusal: Refusal, before: Expr, after: Expr, rules: Sequence[Rule])
 
 def form_text(form: Form) -> str:
     """A normal form as a line of text."""
-    from derivations.render import text
     from derivations.kernel.surface import surface
+    from derivations.render import written
 
-    return text(surface(form))
+    return written(surface(form))
 
 
 def instance(
@@ -385,7 +434,7 @@ def instance(
 def _substituted_lines(theorem: Theorem, names, symbols) -> Iterator[Line]:
     for line in theorem.lines:
         if isinstance(line.content, Expr):
-            order = line.order.substitute(symbols) if line.order else None
+            order = order_at(line.order, symbols)
             yield Line(line.content.substitute(names, symbols), line.by, order)
         else:
             yield line

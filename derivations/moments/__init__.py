@@ -7,7 +7,14 @@ from derivations.moments.combinatorics import (
     token_pattern_probability,
 )
 from derivations.moments.gaussian import gaussian_expectation
-from derivations.moments.rows import RowLaw, centred_sphere, gaussian_rows, row_expectation, sphere_constant, summed_here
+from derivations.moments.rows import (
+    RowLaw,
+    centred_sphere,
+    gaussian_rows,
+    row_expectation,
+    sphere_constant,
+    summed_here,
+)
 
 __all__ = [
     "RowLaw",

@@ -60,5 +60,3 @@ def token_pattern_probability(partition: Partition, words: Scalar) -> Scalar:
     for used in range(len(partition)):
         result = result * (words - scalar(used))
     return result
-
-

@@ -163,11 +163,17 @@ def row_expectation(
     rows = {n: [i for m, i in entries if m == n] for n in positions}
     inner = summed_here(entries, elsewhere)
     for pattern in set_partitions(len(positions)):
-        if any(_known_distinct(positions[a], positions[b], distinct) for block in pattern for a, b in itertools.combinations(block, 2)):
+        if any(
+            _known_distinct(positions[a], positions[b], distinct)
+            for block in pattern
+            for a, b in itertools.combinations(block, 2)
+        ):
             continue
         exact = list(_exactly(pattern, positions, distinct))
         for probability, groups in _token_patterns(pattern, words):
-            slots = tuple(tuple(i for block in group for place in block for i in rows[positions[place]]) for group in groups)
+            slots = tuple(
+                tuple(i for block in group for place in block for i in rows[positions[place]]) for group in groups
+            )
             if any(len(block) % 2 for block in slots):
                 continue
             for edges, weight in _row_products(law, slots, inner).items():
@@ -182,11 +188,11 @@ def _known_distinct(a: Slot, b: Slot, distinct: frozenset[frozenset[Slot]]) -> b
     return frozenset((a, b)) in distinct
 
 
-def _exactly(pattern: Partition, positions: Sequence[Slot], distinct: frozenset[frozenset[Slot]]) -> Iterator[tuple[int, list[Factor]]]:
+def _exactly(
+    pattern: Partition, positions: Sequence[Slot], distinct: frozenset[frozenset[Slot]]
+) -> Iterator[tuple[int, list[Factor]]]:
     """[the positions coincide exactly as the pattern says] = Σ sign · ∏ deltas."""
-    within: list[Factor] = [
-        Delta(positions[block[0]], positions[other]) for block in pattern for other in block[1:]
-    ]
+    within: list[Factor] = [Delta(positions[block[0]], positions[other]) for block in pattern for other in block[1:]]
     for merged, weight in exclusion_weights(len(pattern)):
         across: list[Factor] = []
         impossible = False

@@ -96,5 +96,3 @@ def refuse_inverse(rule: str, form: Form) -> None:
 def mentions(form: Form, tensor: Tensor) -> bool:
     """Whether an entry of the tensor occurs."""
     return any(entry.tensor is tensor for entry in form.entries())
-
-

@@ -22,9 +22,9 @@ from derivations.kernel.theorem import Outcome, Rule
 @dataclass(frozen=True)
 class Algebra(Rule):
     """
-        X and Y have one normal form
-        ────────────────────────────   linearity of E and Σ, contraction of δ, scalar algebra
-                 X = Y
+    X and Y have one normal form
+    ────────────────────────────   linearity of E and Σ, contraction of δ, scalar algebra
+             X = Y
     """
 
     words: str = "algebra"
@@ -45,9 +45,9 @@ contraction = Algebra("contraction of δ")
 @dataclass(frozen=True)
 class Distinct(Rule):
     """
-        m ≠ n
-        ─────────   Refuses when no δ_mn occurs.
-        δ_mn = 0
+    m ≠ n
+    ─────────   Refuses when no δ_mn occurs.
+    δ_mn = 0
     """
 
     left: Index
@@ -93,9 +93,9 @@ def _delta_groups(term: Open) -> list[set]:
 @dataclass(frozen=True)
 class Within(Rule):
     """
-        n ≤ m
-        ──────────   Refuses when no [n ≤ m] occurs.
-        [n ≤ m] = 1
+    n ≤ m
+    ──────────   Refuses when no [n ≤ m] occurs.
+    [n ≤ m] = 1
     """
 
     low: Index
@@ -110,9 +110,7 @@ class Within(Rule):
         found = any(wanted in term.factors for term in form.opened())
         if not found:
             raise Refusal(f"{self.label}: no [{self.low} ≤ {self.high}] occurs", remedy="leave the hypothesis out")
-        result = form.rewrite(
-            lambda term: [Open(term.coeff, term.ranges, [f for f in term.factors if f != wanted])]
-        )
+        result = form.rewrite(lambda term: [Open(term.coeff, term.ranges, [f for f in term.factors if f != wanted])])
         return Outcome(result, frozenset({Hypothesis("at most", (self.low.name, self.high.name))}))
 
 
@@ -130,21 +128,24 @@ class Parameters(Rule):
 
     @property
     def label(self) -> str:
-        return ", ".join(f"{name} = {value!r}" for name, value in self.values)
+        from derivations.render import equalities
+
+        return ", ".join(equalities((name, repr(value)) for name, value in self.values))
 
     def apply(self, form: Form) -> Outcome:
         if next(form.entries(), None) is not None:
             raise Refusal(f"{self.label}: tensors are left; integrate them out first")
         hypotheses = frozenset(Hypothesis("value", (name, repr(value))) for name, value in self.values)
-        return Outcome(form.substitute({}, dict(self.values)), hypotheses)
+        values = dict(self.values)
+        return Outcome(form.substitute({}, values), hypotheses, values=values)
 
 
 @dataclass(frozen=True)
 class Admit(Rule):
     """
-        (nothing)
-        ─────────   taints the theorem and all that use it; printed, and never counted as proved
-          X = Y
+    (nothing)
+    ─────────   taints the theorem and all that use it; printed, and never counted as proved
+      X = Y
     """
 
     line: Expr

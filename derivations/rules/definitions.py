@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.forms import Entry, Expect, Factor, Form, Open
@@ -32,7 +33,9 @@ class Definition(Rule):
 
     @property
     def label(self) -> str:
-        return "definition of " + ", ".join(t.name for t in self.tensors)
+        from derivations.render import text_name
+
+        return "definition of " + ", ".join(map(text_name, self.tensors))
 
     def apply(self, form: Form) -> Outcome:
         for tensor in self.tensors:
@@ -40,10 +43,10 @@ class Definition(Rule):
                 raise Refusal(f"definition of {tensor.name}: it is primitive", remedy="use its law (isserlis, rows)")
             if tensor.function is not None:
                 raise Refusal(
-                    f"definition of {tensor.name}: it is the {tensor.function} of another; nothing polynomial to unfold",
+                    f"definition of {tensor.name}: it is the {tensor.function} of another: no polynomial to unfold",
                     remedy=f"relation({tensor.name})",
                 )
-            form = form.rewrite(lambda term, tensor=tensor: _unfolded(term, tensor))
+            form = form.rewrite(partial(_unfolded, tensor=tensor))
         return Outcome(form, _integrability(form))
 
 

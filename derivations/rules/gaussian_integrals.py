@@ -88,5 +88,3 @@ class InverseSpread(Rule):
 def inverse_spread(tensor: Tensor, terms: int | None = None) -> Rule:
     """E[r²], as an integral (`terms` None) or as a series in ε with so many terms."""
     return InverseSpread(tensor, terms)
-
-

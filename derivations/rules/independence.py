@@ -109,9 +109,9 @@ class Condition(Rule):
 @dataclass(frozen=True)
 class Tower(Rule):
     """
-        E[ E[X | G] ]
-        ─────────────   tower property
-            E[X]
+    E[ E[X | G] ]
+    ─────────────   tower property
+        E[X]
     """
 
     @property
@@ -137,9 +137,7 @@ class Tower(Rule):
 
 
 def _measurable(body: Iterable[Factor], inner: Expect) -> bool:
-    return all(
-        f is inner or (isinstance(f, Entry) and f.tensor.known_given(inner.given)) for f in body
-    )
+    return all(f is inner or (isinstance(f, Entry) and f.tensor.known_given(inner.given)) for f in body)
 
 
 independence = Independence()
@@ -151,4 +149,3 @@ def condition(*given: Tensor) -> Rule:
     if not given:
         raise NotationError("condition(…): name the tensors to condition on")
     return Condition(given)
-

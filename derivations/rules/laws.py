@@ -76,13 +76,14 @@ class Density(Law):
         from derivations.render import scalar_text
 
         low, high = scalar_text(self.low), scalar_text(self.high)
-        return f"density {scalar_text(self.density)} in {self.symbol} ∈ ({low}, {high})"
+        return f"density {scalar_text(self.density)} for {self.symbol} ∈ ({low}, {high})"
 
     def latex(self) -> str:
         from derivations.render import scalar_latex
 
         low, high = scalar_latex(self.low), scalar_latex(self.high)
-        return rf"\text{{density }} {scalar_latex(self.density)},\quad {self.symbol} \in ({low}, {high})"
+        support = rf"{self.symbol} \in \left({low}, {high}\right)"
+        return rf"\text{{density }} {scalar_latex(self.density)} \text{{ for }} {support}"
 
 
 @dataclass(frozen=True)
@@ -119,13 +120,13 @@ class HasLaw(Statement):
         return self.subject.tensor if isinstance(self.subject, At) else None
 
     def text(self) -> str:
-        from derivations.render import text
+        from derivations.render import text, text_name
 
         subject = text(self.subject)
         if self.row and isinstance(self.subject, At):
-            subject = f"{self.subject.tensor.name}[{self.subject.indices[0]},·]"
-        given = f" | {', '.join(t.name for t in self.given)}" if self.given else ""
-        apart = f", independent of {', '.join(t.name for t in self.independent_of)}" if self.independent_of else ""
+            subject = f"{text_name(self.subject.tensor)}[{self.subject.indices[0]},·]"
+        given = f" | {', '.join(map(text_name, self.given))}" if self.given else ""
+        apart = f", independent of {', '.join(map(text_name, self.independent_of))}" if self.independent_of else ""
         return f"{subject}{given} ~ {self.law.text()}{apart}"
 
     def latex(self) -> str:
@@ -150,24 +151,26 @@ class LimitInLaw(Statement):
     path: tuple[tuple[sympy.Symbol, sympy.Expr], ...] = ()
 
     def text(self) -> str:
-        from derivations.render import scalar_text, text
+        from derivations.render import equalities, scalar_text, text
 
-        along = "".join(f", {name} = {scalar_text(value)}" for name, value in self.path)
+        path = equalities((name.name, scalar_text(value)) for name, value in self.path)
+        along = "".join(f", {equality}" for equality in path)
         return f"{text(self.subject)} → {self.law.text()} in law as {self.parameter} → ∞{along}"
 
     def latex(self) -> str:
-        from derivations.render import latex, latex_name, scalar_latex
+        from derivations.render import equalities, latex, latex_name, scalar_latex
 
         to = latex_name(self.parameter.name)
-        along = "".join(rf",\ {latex_name(name.name)} = {scalar_latex(value)}" for name, value in self.path)
+        path = equalities(((name.name, scalar_latex(value)) for name, value in self.path), latex_name)
+        along = "".join(rf",\ {equality}" for equality in path)
         return rf"{latex(self.subject)} \xrightarrow{{\ d\ }} {self.law.latex()} \quad ({to} \to \infty{along})"
 
 
 def primitive_law(tensor: Tensor, name: str, *indices: Index) -> Theorem:
     """
-        T iid N(0, σ²) by definition
-        ────────────────────────────
-               T[i] ~ N(0, σ²)
+    T iid N(0, σ²) by definition
+    ────────────────────────────
+           T[i] ~ N(0, σ²)
     """
     if not tensor.is_primitive:
         raise Refusal(f"law of {tensor.name}: it is defined; derive its law", remedy="gaussian_law, sphere_law")
@@ -195,7 +198,11 @@ def gaussian_law(entry: Expr, given: tuple[Tensor, ...], second_moment: Theorem,
             remedy="integrate out what it depends on, or use mixture_characteristic_function",
         )
     for term in entry.form.rewrite(lambda t: _unfold_all(t, entry.tensor)).opened():
-        weights = [f for f in term.factors if isinstance(f, Entry) and f.tensor.is_primitive and not f.tensor.known_given(given)]
+        weights = [
+            f
+            for f in term.factors
+            if isinstance(f, Entry) and f.tensor.is_primitive and not f.tensor.known_given(given)
+        ]
         others = [f for f in term.factors if isinstance(f, Entry) and f not in weights]
         if len(weights) != 1 or not all(f.tensor.known_given(given) for f in others):
             raise Refusal(
@@ -227,9 +234,9 @@ def sphere_law(tensor: Tensor, norm: Theorem, centre: Theorem, name: str) -> The
         ───────────────────────────────────────────────────────────────────
                  e_m is uniform on the centred sphere of radius √d
 
-    For an orthogonal Q with Q1 = 1, Qx has the law of x and LN(Qx) = Q LN(x): checked on the definition of e, in which every
-    feature index of x is free, contracted with another x, or summed alone. The only law on the sphere
-    {Σ v = 0, ‖v‖² = d} that is invariant under all such Q is the uniform one.
+    For an orthogonal Q with Q1 = 1, Qx has the law of x and LN(Qx) = Q LN(x): checked on the definition of e, in
+    which every feature index of x is free, contracted with another x, or summed alone. The only law on the sphere {Σ
+    v = 0, ‖v‖² = d} that is invariant under all such Q is the uniform one.
     """
     if tensor.role is None or tensor.role[0] != "layer norm":
         raise Refusal(f"sphere_law: {tensor.name} is not the output of a LayerNorm")
@@ -246,7 +253,7 @@ def sphere_law(tensor: Tensor, norm: Theorem, centre: Theorem, name: str) -> The
     lines = [
         Line(norm.statement, (norm.name,)),
         Line(centre.statement, (centre.name,)),
-        Line(statement, (f"LN(Qx) = Q LN(x) for orthogonal Q with Q1 = 1, and Q{source.name} ~ {source.name}",)),
+        Line(statement, (f"LN and the law of {source.name} are invariant under rotations about (1, …, 1)",)),
     ]
     hypotheses = norm.hypotheses | centre.hypotheses | {at_least(str(size), 2)}
     return _issue(name, statement, hypotheses, norm.admitted | centre.admitted, lines)
@@ -288,8 +295,9 @@ def sphere_marginal(row: Theorem, name: str) -> Theorem:
         ───────────────────────────────────────────────────────────────────────────────────────────────  d ≥ 3
         e_mi has density  Γ((d−1)/2) / (√(π(d−1)) Γ((d−2)/2)) · (1 − t²/(d−1))^((d−4)/2)  on |t| < √(d−1)
 
-    In the (d − 1)-dimensional space Σ v = 0 the coordinate v_i is √(1 − 1/d)·⟨v, unit vector⟩, and one coordinate of a
-    uniform unit vector of R^n has density ∝ (1 − u²)^((n−3)/2). The constant is the Beta integral. Source: derived here.
+    In the (d − 1)-dimensional space Σ v = 0 the coordinate v_i is √(1 − 1/d)·⟨v, unit vector⟩, and one coordinate of
+    a uniform unit vector of R^n has density ∝ (1 − u²)^((n−3)/2). The constant is the Beta integral. Source: derived
+    here.
     """
     statement = row.statement
     if not isinstance(statement, HasLaw) or not isinstance(statement.law, CentredSphere):
@@ -303,7 +311,7 @@ def sphere_marginal(row: Theorem, name: str) -> Theorem:
     density = unit / radius * (1 - t**2 / radius**2) ** ((n - 3) / 2)
     law = Density(t, density, -radius, radius)
     made = HasLaw(statement.subject, law)
-    lines = [Line(statement, (row.name,)), Line(made, ("one coordinate of a uniform vector on a sphere",))]
+    lines = [Line(statement, (row.name,)), Line(made, ("one coordinate of the uniform law on the sphere",))]
     return _issue(name, made, row.hypotheses | {at_least(str(d), 3)}, row.admitted, lines)
 
 

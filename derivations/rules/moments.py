@@ -22,7 +22,14 @@ from derivations.kernel.indices import Index
 from derivations.kernel.scalars import Scalar, scalar
 from derivations.kernel.tensors import Tensor
 from derivations.kernel.theorem import Outcome, Rule, Theorem
-from derivations.moments import RowLaw, centred_sphere, gaussian_expectation, gaussian_rows, row_expectation, summed_here
+from derivations.moments import (
+    RowLaw,
+    centred_sphere,
+    gaussian_expectation,
+    gaussian_rows,
+    row_expectation,
+    summed_here,
+)
 from derivations.rules._terms import edit_expectations, refuse_dependence, slots_elsewhere, split_entries
 from derivations.rules.laws import CentredSphere, HasLaw
 
@@ -128,9 +135,7 @@ class Rows(Rule):
             ranges = {b: r for b, r in term.ranges.items() if b not in summed}
             pieces = row_expectation(self.law, places, words=self.words, distinct=apart, elsewhere=elsewhere)
             inside = [Expect(found.given, tuple(rest))] if rest else []
-            return [
-                Open(term.coeff * coeff, dict(ranges), [*others, *deltas, *inside]) for coeff, deltas in pieces
-            ]
+            return [Open(term.coeff * coeff, dict(ranges), [*others, *deltas, *inside]) for coeff, deltas in pieces]
 
         return Outcome(edit_expectations(form, edit), frozenset(hypotheses), None, self.admitted)
 

@@ -30,9 +30,7 @@ class Rewritten:
     uses: tuple[tuple[Match, Scalar], ...]
 
 
-def rewrite_instances(
-    form: Form, pattern: Form, image: Form, variables: frozenset[Index]
-) -> Rewritten:
+def rewrite_instances(form: Form, pattern: Form, image: Form, variables: frozenset[Index]) -> Rewritten:
     """Replace instances of a one-term pattern (coefficient c) by the image, until none is left."""
     ((term, coeff),) = pattern.terms.items()
     inverse = coeff.inverse()
@@ -51,13 +49,17 @@ def rewrite_instances(
                 raise Refusal("rewriting does not end: the right-hand side contains the left-hand side")
             match, rest, path = found
             uses.append((match, current.coeff * inverse))
-            names = {v: match[v] for v in variables if v in match}
+            names: dict[Slot, Slot] = {v: match[v] for v in variables if v in match}
             for piece in image.opened():
                 made = instantiate(piece, names)
                 summed = {match[b] for b in wanted.ranges}  # by the pattern; the others stay
                 ranges = {b: r for b, r in current.ranges.items() if b not in summed}
                 pending.append(
-                    Open(current.coeff * inverse * made.coeff, {**ranges, **made.ranges}, _insert(rest, path, made.factors))
+                    Open(
+                        current.coeff * inverse * made.coeff,
+                        {**ranges, **made.ranges},
+                        _insert(rest, path, made.factors),
+                    )
                 )
 
     return Rewritten(form.rewrite(change), tuple(uses))
@@ -134,7 +136,12 @@ def _match_factor(
 
 
 def _match_slots(
-    wanted: Sequence[Slot], found: Sequence[Slot], match: Match, pattern: Open, target: Open, variables: frozenset[Index]
+    wanted: Sequence[Slot],
+    found: Sequence[Slot],
+    match: Match,
+    pattern: Open,
+    target: Open,
+    variables: frozenset[Index],
 ) -> Iterator[Match]:
     extended = dict(match)
     for slot, image in zip(wanted, found, strict=True):

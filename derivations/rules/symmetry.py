@@ -13,7 +13,18 @@ import sympy
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import E
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open, fresh as fresh_number, rename, slots_of
+from derivations.kernel.forms import (
+    Entry,
+    Expect,
+    Factor,
+    Form,
+    Open,
+    rename,
+    slots_of,
+)
+from derivations.kernel.forms import (
+    fresh as fresh_number,
+)
 from derivations.kernel.hypotheses import Hypothesis
 from derivations.kernel.indices import Index, Range, Slot
 from derivations.kernel.scalars import Scalar, scalar
@@ -107,6 +118,7 @@ class Exchangeable(Rule):
                 names = ", ".join(sorted(i.name for i in others)) or "one that is summed outside"
                 raise Refusal(f"{self.label}: another index of its sort occurs: {names}")
             return
+        assert self.upto is not None
         whole = Range(index.sort, frozenset({self.upto}))
         if index.name in term.coeff.free_symbols():
             raise Refusal(f"{self.label}: {index} stands as a number in front")
@@ -128,6 +140,7 @@ class Exchangeable(Rule):
                 f"{self.label}: row {use} of {primitive.name} is used in another role as well",
                 remedy="take out that role first: fresh(q) for the query",
             )
+        assert isinstance(use, Range)
         ends = ",".join(map(str, use.uppers))
         raise Refusal(f"{self.label}: the rows 1..{ends} of {primitive.name} are used, not 1..{self.upto}")
 
@@ -168,7 +181,7 @@ class Fresh(Rule):
 
     @property
     def label(self) -> str:
-        return f"{self.tensor.name} has a constant law given the rest ({self.name})"
+        return f"{self.tensor.name} is independent of the rest ({self.name})"
 
     def of(self, tensor: Tensor) -> Tensor:
         """The tensor made with the independent copy in place of q."""
@@ -192,7 +205,13 @@ class Fresh(Rule):
             for entry in entries:
                 if _enters_around(entry.tensor, weights, self.tensor):
                     raise Refusal(f"fresh({self.tensor.name}): {weights.name} enters {entry.tensor.name} elsewhere too")
-            return [Open(term.coeff, term.ranges, [*others, Expect(found.given, tuple(map(self._swap, found.body)))])]
+            return [
+                Open(
+                    term.coeff,
+                    term.ranges,
+                    [*others, Expect(found.given, tuple(map(self._swap, found.body)))],
+                )
+            ]
 
         return Outcome(edit_expectations(form, edit), self.hypotheses, None, self.admitted)
 
@@ -203,7 +222,10 @@ class Fresh(Rule):
     def _swap(self, factor: Factor) -> Factor:
         if isinstance(factor, Entry) and self.tensor in factor.tensor.ancestors:
             if factor.tensor is self.tensor:
-                return Entry(self.copy, tuple(s for s, sort in zip(factor.slots, self.tensor.sorts) if sort.size is not None))
+                return Entry(
+                    self.copy,
+                    tuple(s for s, sort in zip(factor.slots, self.tensor.sorts, strict=True) if sort.size is not None),
+                )
             return Entry(self.of(factor.tensor), factor.slots)
         return factor
 
@@ -261,5 +283,3 @@ def fresh(tensor: Tensor, covariance: Theorem) -> Fresh:
         raise Refusal(f"fresh({tensor.name}): {name} stands for a copy with another variance already")
     copy = known[0] if known else space.gaussian(name, h.sort, a.sort, std=std, latex=rf"{tensor.latex}^{{\circ}}")
     return Fresh(tensor, variance, copy, covariance.hypotheses, covariance.admitted, covariance.name)
-
-

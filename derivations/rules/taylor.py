@@ -61,8 +61,8 @@ class SoftmaxSeries(Rule):
         ───────────────────────────────────────────────────────────────────────────────
         E[a_n a_p … Y]  =  Σ_{degrees ≤ K} E[(…)_k Y]  +  O((σ_q σ_k)^{K+1})
 
-    and O((σ_q σ_k)^{K+2}) when K + 1 is odd and Y does not depend on both W_q and W_k. Refuses a query that is summed over (m stands
-    as a number). Source: derived here.
+    and O((σ_q σ_k)^{K+2}) when K + 1 is odd and Y does not depend on both W_q and W_k. Refuses a query that is summed
+    over (m stands as a number). Source: derived here.
     """
 
     tensor: Tensor
@@ -136,7 +136,7 @@ class SoftmaxSeries(Rule):
 
     def _scales(self) -> list[str]:
         """The standard deviations of the weights in which the logits are linear."""
-        names = []
+        names: list[str] = []
         for weight in self._weights():
             assert weight.scale is not None
             names.extend(n for n in weight.scale.names() if n.startswith("σ"))

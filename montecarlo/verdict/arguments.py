@@ -16,34 +16,27 @@ __all__ = ["check_alpha", "check_cap", "check_claimed", "check_tolerance", "chec
 def check_alpha(alpha: float) -> None:
     """0 < α < 1, or ValueError."""
     if not 0 < alpha < 1:
-        raise ValueError(
-            f"alpha={alpha!r} is no false-alarm rate. Use a number between 0 and 1, such as 1e-9."
-        )
+        raise ValueError(f"alpha={alpha!r} is no false-alarm rate. Use a number between 0 and 1, such as 1e-9.")
 
 
 def check_tolerance(tolerance: float, what: str = "relative error") -> None:
     """0 < tolerance < 1, or ValueError."""
     if not 0 < tolerance < 1:
         raise ValueError(
-            f"tolerance={tolerance!r} is no {what} to confirm within. "
-            "Use a number between 0 and 1, such as 0.05."
+            f"tolerance={tolerance!r} is no {what} to confirm within. Use a number between 0 and 1, such as 0.05."
         )
 
 
 def check_cap(cap: int, name: str = "cap") -> None:
     """A whole number of replicates, at least two, or ValueError."""
     if isinstance(cap, bool) or not isinstance(cap, Integral) or cap < 2:
-        raise ValueError(
-            f"{name}={cap!r} leaves nothing to compare. Allow a whole number of replicates, 2 or more."
-        )
+        raise ValueError(f"{name}={cap!r} leaves nothing to compare. Allow a whole number of replicates, 2 or more.")
 
 
 def check_claimed(claimed: float) -> None:
     """A finite number other than 0, or ValueError."""
     if not math.isfinite(claimed):
-        raise ValueError(
-            f"claimed={claimed!r} is not a finite number. Claim a number, or restrict the domain."
-        )
+        raise ValueError(f"claimed={claimed!r} is not a finite number. Claim a number, or restrict the domain.")
     if claimed == 0:
         raise ValueError(
             "claimed=0 has no relative error. Use decide_zero, with a scale such as √(Var X · Var Y), "
@@ -57,8 +50,7 @@ def check_variance(name: str, value: float) -> None:
         raise ValueError(f"{name}=0 means that every replicate is the same number. Use decide_surely.")
     if not (math.isfinite(value) and value > 0):
         raise ValueError(
-            f"{name}={value!r} is no variance. "
-            "Give a positive finite bound on it, derived or from pilot_variance."
+            f"{name}={value!r} is no variance. Give a positive finite bound on it, derived or from pilot_variance."
         )
 
 

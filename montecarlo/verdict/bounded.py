@@ -129,9 +129,7 @@ def decide_bounded(
     first = min(_UNSTAKED, cap)
     pilot = source.first(first)
     if source.broken:
-        return _verdict(
-            claimed, pilot, Outcome.INCONSISTENT, None, tolerance, alpha, broken(source.broken, first)
-        )
+        return _verdict(claimed, pilot, Outcome.INCONSISTENT, None, tolerance, alpha, broken(source.broken, first))
     planned = _plan(pilot, abs(claimed) * tolerance, high - low, alpha)
     looks = [first + n for n in looks_up_to(max(1, min(2 * planned, cap - first)))]
     outcome, interval = Outcome.UNDECIDED, (-math.inf, math.inf)
@@ -156,9 +154,7 @@ def _plan(pilot: np.ndarray, margin: float, span: float, alpha: float) -> int:
     By the pilot's variance, and 2 L span/margin more, as a bounded statistic may have rare large values.
     """
     rate = math.log(2 / alpha)
-    return math.ceil(
-        (math.sqrt(2 * rate) + MARGIN) ** 2 * float(np.var(pilot)) / margin**2 + 2 * rate * span / margin
-    )
+    return math.ceil((math.sqrt(2 * rate) + MARGIN) ** 2 * float(np.var(pilot)) / margin**2 + 2 * rate * span / margin)
 
 
 def _stake(values: np.ndarray, first: int, planned: int, alpha: float) -> _Capital:

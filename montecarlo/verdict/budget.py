@@ -32,9 +32,7 @@ class Budget:
         check_alpha(total)
         for name, number in (("claims", claims), ("evaluations", evaluations)):
             if number < 1:
-                raise ValueError(
-                    f"{name}={number!r} leaves nothing to divide among. Use a whole number of 1 or more."
-                )
+                raise ValueError(f"{name}={number!r} leaves nothing to divide among. Use a whole number of 1 or more.")
         self.total, self.claims, self.evaluations = total, claims, evaluations
         self._spent: Counter[str] = Counter()
 
@@ -71,9 +69,7 @@ class Budget:
             ValueError: the budget has no room for them.
         """
         if evaluations < 1:
-            raise ValueError(
-                f"evaluations={evaluations!r} asks for nothing. Use a whole number of 1 or more."
-            )
+            raise ValueError(f"evaluations={evaluations!r} asks for nothing. Use a whole number of 1 or more.")
         if self.left(claim) < evaluations:
             raise ValueError(
                 f"the budget of {self.claims:,} claims with {self.evaluations:,} evaluations each has "

@@ -47,9 +47,7 @@ from montecarlo.verdict.replicates import LOOKS, total
 
 __all__ = ["CatoniTest", "influence", "log_rate", "planned_replicates"]
 
-MARGIN = (
-    2.0  # standard errors that the estimate may be off at the planned size, before the look at twice the size
-)
+MARGIN = 2.0  # standard errors that the estimate may be off at the planned size, before the look at twice the size
 _CHUNK = 1 << 16
 _PRECISION = 1e-6  # of an interval's ends, in half-widths
 
@@ -65,9 +63,7 @@ def log_rate(alpha: float, looks: int = LOOKS) -> float:
     return math.log(2 * looks / alpha)
 
 
-def planned_replicates(
-    v: float, tolerance: float, alpha: float, looks: int = LOOKS, *, absolute: bool = False
-) -> int:
+def planned_replicates(v: float, tolerance: float, alpha: float, looks: int = LOOKS, *, absolute: bool = False) -> int:
     """n = (√(2L) + 2)² v ((1 + δ)/δ)², L = ln(2·looks/α): to tell a mean from 1 + δ times it.
 
     At n the interval's half-width is √(2L v/n), which leaves the estimate two standard errors; the look at 2n
@@ -136,10 +132,7 @@ class CatoniTest:
 
     def _sum(self, values: np.ndarray, c: float) -> float:
         scale = self.weight / c if self.relative else self.weight
-        parts = [
-            float(influence(scale * (values[k : k + _CHUNK] - c)).sum())
-            for k in range(0, len(values), _CHUNK)
-        ]
+        parts = [float(influence(scale * (values[k : k + _CHUNK] - c)).sum()) for k in range(0, len(values), _CHUNK)]
         return math.fsum(parts)
 
     def excludes_beyond(self, below: float, above: float) -> bool:
@@ -178,14 +171,10 @@ class CatoniTest:
         low, above_low = self._outside(at, -1.0, reach)
         high, below_high = self._outside(at, 1.0, reach)
         least = 0.0 if low is None else at(self._root(at, low, high if above_low is None else above_low))
-        most = (
-            math.inf if high is None else at(self._root(at, high, low if below_high is None else below_high))
-        )
+        most = math.inf if high is None else at(self._root(at, high, low if below_high is None else below_high))
         return least, most
 
-    def _outside(
-        self, at: Callable[[float], float], t: float, reach: float
-    ) -> tuple[float | None, float | None]:
+    def _outside(self, at: Callable[[float], float], t: float, reach: float) -> tuple[float | None, float | None]:
         """The first of t, 2t, 4t, … that is rejected from its side, if any, and the one before it, if any."""
         inside, side = None, math.copysign(1.0, t)
         while side * self.score(at(t)) > -self.threshold:

@@ -101,9 +101,7 @@ def decide_law(
             outcome = Outcome.CONFIRMED
         if outcome is not Outcome.UNDECIDED:
             break
-    interval = (
-        (max(0.0, distance - envelope), min(1.0, distance + envelope)) if distance == distance else (0.0, 1.0)
-    )
+    interval = (max(0.0, distance - envelope), min(1.0, distance + envelope)) if distance == distance else (0.0, 1.0)
     seen = f"the Kolmogorov distance lies in [{interval[0]:.3g}, {interval[1]:.3g}]"
     reasons = {
         Outcome.INCONSISTENT: broken(source.broken, n),

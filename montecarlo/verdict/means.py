@@ -120,9 +120,7 @@ def decide_mean(
     assert v is not None
     check_variance("relative_variance" if relative else "absolute_variance", v)
     check_tolerance(tolerance)
-    return _decide(
-        draw, _Case(1.0, claimed, v, relative, tolerance, alpha, cap, calibration, says, observed_check)
-    )
+    return _decide(draw, _Case(1.0, claimed, v, relative, tolerance, alpha, cap, calibration, says, observed_check))
 
 
 def decide_zero(
@@ -156,14 +154,10 @@ def decide_zero(
     Source: Catoni (2012).
     """
     if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(
-            f"scale={scale!r} is no unit for a zero. Give a positive number, such as √(Var X · Var Y)."
-        )
+        raise ValueError(f"scale={scale!r} is no unit for a zero. Give a positive number, such as √(Var X · Var Y).")
     check_variance("variance", variance)
     check_tolerance(tolerance, "correlation")
-    return _decide(
-        draw, _Case(0.0, scale, variance, False, tolerance, alpha, cap, calibration, says, observed_check)
-    )
+    return _decide(draw, _Case(0.0, scale, variance, False, tolerance, alpha, cap, calibration, says, observed_check))
 
 
 def _decide(draw: Draw, case: _Case) -> Verdict:
@@ -219,9 +213,7 @@ def _contradiction(case: _Case, values: np.ndarray, interval: tuple[float, float
     said = f"{unit} is observed as {size:.3g} in {len(values):,} replicates"
     if variance_exceeds(values, most, case.alpha):
         return f"no verdict: {said}, more than the {case.variance:.3g} assumed ({case.calibration.value})"
-    if case.calibration is Calibration.EXACT and variance_falls_short(
-        values, least, mean if case.target else 1.0
-    ):
+    if case.calibration is Calibration.EXACT and variance_falls_short(values, least, mean if case.target else 1.0):
         return f"no verdict: {said}, less than half of the {case.variance:.3g} derived"
     return None
 
@@ -245,11 +237,7 @@ def _reason(case: _Case, values: np.ndarray, outcome: Outcome, interval: tuple[f
     more = case.planned  # unless that was not enough: the error seen is near the border
     if len(values) >= case.planned:
         more = max(2 * case.planned, needed(case.variance, max(margin, 1e-9), case.rate))
-    hint = (
-        "; with values of both signs, give absolute_variance"
-        if not math.isfinite(high) and case.relative
-        else ""
-    )
+    hint = "; with values of both signs, give absolute_variance" if not math.isfinite(high) and case.relative else ""
     return (
         f"{lies} after {len(values):,} replicates, too wide for ±{percent(case.tolerance)}: "
         f"a decision takes about {more:,} replicates (cap={case.cap:,}){hint}"

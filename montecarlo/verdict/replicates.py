@@ -53,8 +53,7 @@ class Replicates:
                 )
             if new.dtype.kind not in "fiub":
                 raise ValueError(
-                    f"draw({start}, {stop}) returned values of type {new.dtype}. "
-                    "Return real numbers, as float64."
+                    f"draw({start}, {stop}) returned values of type {new.dtype}. Return real numbers, as float64."
                 )
             with np.errstate(over="ignore", invalid="ignore"):
                 np.divide(new, self._unit, out=self._values[start:stop])

@@ -15,9 +15,7 @@ from montecarlo.verdict.words import broken, percent
 __all__ = ["decide_sign"]
 
 
-def decide_sign(
-    draw: Draw, *, alpha: float, cap: int, tolerance: float = 0.05, says: str = "exact"
-) -> Verdict:
+def decide_sign(draw: Draw, *, alpha: float, cap: int, tolerance: float = 0.05, says: str = "exact") -> Verdict:
     """Q has the law of −Q, so E Q = 0: for iid replicates, P(|Σ Q| ≥ √(2L Σ Q²)) ≤ 2 e^(−L), without any
     moment.
 

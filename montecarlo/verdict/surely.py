@@ -31,13 +31,9 @@ def decide_surely(draw: Draw, *, claimed: float, rounding: float, replicates: in
         ValueError: an argument is out of its range, or `draw` returns another shape.
     """
     if not math.isfinite(claimed):
-        raise ValueError(
-            f"claimed={claimed!r} is not a finite number. Claim a number, or restrict the domain."
-        )
+        raise ValueError(f"claimed={claimed!r} is not a finite number. Claim a number, or restrict the domain.")
     if not (math.isfinite(rounding) and rounding >= 0):
-        raise ValueError(
-            f"rounding={rounding!r} bounds nothing. Give a finite number, 0 or more, in the unit of Q."
-        )
+        raise ValueError(f"rounding={rounding!r} bounds nothing. Give a finite number, 0 or more, in the unit of Q.")
     check_cap(replicates, "replicates")
     source = Replicates(draw, replicates)
     values = source.first(replicates)
@@ -58,9 +54,7 @@ def decide_surely(draw: Draw, *, claimed: float, rounding: float, replicates: in
                 f"replicate {worst} is {values[worst]:.8g}, off by {off[worst]:.2g}"
             )
         else:
-            reason = (
-                f"all {replicates:,} replicates agree to {off[worst]:.2g}, within the rounding {rounding:.2g}"
-            )
+            reason = f"all {replicates:,} replicates agree to {off[worst]:.2g}, within the rounding {rounding:.2g}"
     return Verdict(
         outcome=outcome,
         claimed=claimed,

@@ -77,9 +77,7 @@ def disjoint_products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """
     left, right = _in_pairs("left", left), _in_pairs("right", right)
     if left.shape != right.shape:
-        raise ValueError(
-            f"left has {len(left)} values and right has {len(right)}. Give both for the same replicates."
-        )
+        raise ValueError(f"left has {len(left)} values and right has {len(right)}. Give both for the same replicates.")
     return left[0::2] * right[1::2]
 
 
@@ -113,8 +111,7 @@ def pilot_variance(values: np.ndarray, claimed: float = 1.0) -> float:
     check_claimed(claimed)
     if values.ndim != 1 or len(values) < PILOT_LEAST:
         raise ValueError(
-            f"values of shape {values.shape} are too few for a pilot. "
-            f"Give at least {PILOT_LEAST:,} replicates."
+            f"values of shape {values.shape} are too few for a pilot. Give at least {PILOT_LEAST:,} replicates."
         )
     if not np.isfinite(values).all():
         raise ValueError(

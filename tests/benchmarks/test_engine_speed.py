@@ -13,8 +13,8 @@ from derivations.kernel import E, SumOver
 from derivations.kernel.theorem import apply_rules, flat_rules
 from derivations.layernorm import row_law
 from derivations.model import Wk, Wq, e, k, l, q
-from derivations.notation import d_h, h, m, n, σ_k, σ_q
 from derivations.notation import d as width
+from derivations.notation import d_h, h, m, n, σ_k, σ_q
 from derivations.rules import definition, isserlis, rows
 
 pytestmark = pytest.mark.benchmark
@@ -38,13 +38,20 @@ def unit() -> object:
 
 def logit_moment(order: int):
     """E l_mn^order, m and n free (equal or not), every weight and every row integrated out."""
-    rules = [definition(l), definition(q), *isserlis(Wq), definition(k), *isserlis(Wk), rows(e, row_law.theorem)]
+    rules = [
+        definition(l),
+        definition(q),
+        *isserlis(Wq),
+        definition(k),
+        *isserlis(Wk),
+        rows(e, row_law.theorem),
+    ]
     return apply_rules(E(prod([l[h, m, n]] * order)).form, flat_rules(rules)).form
 
 
 @pytest.mark.parametrize(("order", "at_most", "units"), [(4, 0.1, 20), (8, 10.0, 2000)])
 def test_moment_of_a_logit(order, at_most, units, record_property, capsys):
-    """The fourth moment of a raw logit in less than 0.1 s, the eighth in less than 10 s; both within a bound of units."""
+    """The fourth moment of a raw logit in less than 0.1 s, the eighth in 10 s; both bounded in units."""
     row_law.theorem  # noqa: B018 (proved before the clock starts)
     taken = seconds(lambda: logit_moment(order), repeats=3 if order < 8 else 1)
     ratio = taken / seconds(unit, repeats=3)
@@ -64,8 +71,8 @@ def test_fourth_moment_is_the_known_one():
     assert sympy.simplify(form.as_scalar().as_expr() - expected) == 0
 
 
-def test_sum_over_a_delta_is_a_size():
-    """Σ_n E l_mn l_mn over a prefix contracts at once: no slower than a tenth of a unit for each position's rule."""
+def test_a_sum_over_positions_costs_no_more():
+    """Σ_{n≤m} E l_mn², over a prefix, takes no longer than 20 units."""
     line = SumOver(E(l[h, m, n] ** 2), n.upto(m)).form
     rules = tuple(flat_rules([definition(l, q), *isserlis(Wq), definition(k), *isserlis(Wk), rows(e, row_law.theorem)]))
     assert seconds(lambda: apply_rules(line, rules), repeats=3) / seconds(unit, repeats=3) < 20

@@ -17,9 +17,7 @@ from tests.engine import statistics
 KEYS = ("logit_second_moment", ("d", 8), ("H", 2))
 
 
-def runner(
-    statistic: Callable = statistics.logit_square, executor: Executor | None = None, size: int = 50
-) -> Runner:
+def runner(statistic: Callable = statistics.logit_square, executor: Executor | None = None, size: int = 50) -> Runner:
     return Runner(statistic, root=1, keys=KEYS, block_size=size, device="cpu", executor=executor)
 
 
@@ -74,9 +72,7 @@ def test_processes(workers: int) -> None:
         total, alone = parallel.sums(range(10)), runner().sums(range(10))
         assert (total.mean, total.variance, total.count) == (alone.mean, alone.variance, 500)
         if workers == 2:
-            seen = Runner(
-                statistics.threads_and_process, root=1, keys=(), block_size=1, device="cpu", executor=pool
-            )
+            seen = Runner(statistics.threads_and_process, root=1, keys=(), block_size=1, device="cpu", executor=pool)
             threads, pids = seen.draw(0, 6).T
             assert set(threads) == {1}
             assert os.getpid() not in pids
@@ -196,8 +192,7 @@ def test_refused(call: Callable[[], object], message: str) -> None:
 def test_on_the_card() -> None:
     """The same bits twice on one card, and another stream than the CPU's."""
     first, again = (
-        Runner(statistics.logit_square, root=1, keys=KEYS, block_size=50, device="cuda").draw(0, 500)
-        for _ in range(2)
+        Runner(statistics.logit_square, root=1, keys=KEYS, block_size=50, device="cuda").draw(0, 500) for _ in range(2)
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, EXPECTED)

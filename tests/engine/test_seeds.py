@@ -26,9 +26,7 @@ def test_stable_across_processes() -> None:
     """Another process, with another hash seed for strings, finds the same seed."""
     code = "from montecarlo.engine import block_seed; print(block_seed(1, 'claim', ('σ', 0.02), 5))"
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert int(found.stdout) == block_seed(1, "claim", ("σ", 0.02), 5)
 
 

@@ -43,9 +43,7 @@ def test_against_exact_arithmetic() -> None:
 
 def test_a_block_counts_once() -> None:
     one = Sums.of(3, BLOCKS[0])
-    with pytest.raises(
-        ValueError, match=r"^block 3 is in both sums and would count twice\. Merge disjoint blocks\.$"
-    ):
+    with pytest.raises(ValueError, match=r"^block 3 is in both sums and would count twice\. Merge disjoint blocks\.$"):
         one + Sums.of(3, BLOCKS[0])
 
 

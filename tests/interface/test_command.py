@@ -55,7 +55,10 @@ def test_check_of_one_claim(capsys):
     [
         (["show", "no_such_claim"], "claim 'no_such_claim': there is none; there are "),
         (["check", "squared_norm", "--alpha", "2"], "--alpha: is a rate between 0 and 1; got 2.0"),
-        (["check", "squared_norm", "--tolerance", "0"], "--tolerance: is a relative error between 0 and 1; got 0.0"),
+        (
+            ["check", "squared_norm", "--tolerance", "0"],
+            "--tolerance: is a relative error between 0 and 1; got 0.0",
+        ),
         (["check", "squared_norm", "--cap", "1"], "--cap: is a number of replicates, 100 at least; got 1"),
         (["check", "squared_norm", "--device", "tpu"], "device='tpu' is not a device for this library"),
     ],

@@ -25,7 +25,9 @@ def test_printed_output_is_real(command, printed):
     """Each output shown is what its command prints, but for the last digits of an estimate."""
     words = shlex.split(command)
     assert words[0] == "layerlaws"
-    done = subprocess.run([sys.executable, "-m", "montecarlo.cli", *words[1:]], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "montecarlo.cli", *words[1:]], capture_output=True, text=True, check=False
+    )
     assert _skeleton(printed) in _skeleton(done.stdout)
 
 

@@ -1,8 +1,8 @@
 """Forms and brute force in exact arithmetic, with no call to the moment engine.
 
-`number` and `value` interpret a form literally: every sum is a loop, every δ and [m ≤ n] a comparison, Min a minimum,
-E an average over a finite probability space. `gaussian_moment`, `sphere_moment`, `token_moment` are the moments of
-concrete entries, by integrals that the engine does not use.
+`number` and `value` interpret a form literally: every sum is a loop, every δ and [m ≤ n] a comparison, Min a
+minimum, E an average over a finite probability space. `gaussian_moment`, `sphere_moment`, `token_moment` are
+the moments of concrete entries, by integrals that the engine does not use.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from math import prod
 
 import sympy
@@ -21,12 +21,12 @@ from derivations.kernel.forms import AtMost, Component, Delta, Entry, Expect, Fa
 from derivations.kernel.indices import Index, Slot
 from derivations.kernel.scalars import Scalar
 
-# --- a form at concrete numbers ------------------------------------------------------------------------------
+# --- a form at concrete numbers -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Numbers for symbols and free indices (by name); tensors as tables over the outcomes of a finite space."""
+    """Numbers for symbols and free indices; tensors as tables over the outcomes of a finite space."""
 
     numbers: Mapping[str, Fraction | int]
     tables: Mapping[str, Callable[[int, tuple[int, ...]], Fraction]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ def number(expression: sympy.Expr, numbers: Mapping[str, Fraction | int]) -> Fra
     raise AssertionError(f"no rule for {expression}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _expression(coefficient: Scalar) -> sympy.Expr:
     return coefficient.as_expr()
 
@@ -122,7 +122,7 @@ def _factor(factor: Factor, setting: Setting, bound: dict[int, int], outcome: in
     return 1 / value(factor.form, setting, outcome)
 
 
-# --- sums over concrete indices ------------------------------------------------------------------------------
+# --- sums over concrete indices -----------------------------------------------------------------------------
 
 
 def assignments(ranges: Mapping[str, Callable[[Mapping[str, int]], int]]) -> Iterator[dict[str, int]]:
@@ -140,7 +140,7 @@ def assignments(ranges: Mapping[str, Callable[[Mapping[str, int]], int]]) -> Ite
     yield from grow({})
 
 
-# --- moments of concrete entries -----------------------------------------------------------------------------
+# --- moments of concrete entries ----------------------------------------------------------------------------
 
 
 def double_factorial(odd: int) -> int:
@@ -149,7 +149,7 @@ def double_factorial(odd: int) -> int:
 
 
 def gaussian_moment(entries: Sequence[tuple[int, ...]], std: Fraction | int) -> Fraction:
-    """E ∏ T[entry] = ∏ over distinct entries of (k − 1)!! σ^k, or 0 if an entry stands an odd number of times."""
+    """E ∏ T[entry] = ∏ over distinct entries of (k − 1)!! σ^k; 0 if one stands an odd number of times."""
     result = Fraction(1)
     for times in Counter(entries).values():
         if times % 2:
@@ -161,8 +161,8 @@ def gaussian_moment(entries: Sequence[tuple[int, ...]], std: Fraction | int) -> 
 def sphere_moment(features: Sequence[int], d: int) -> Fraction:
     """E ∏ e_i for e uniform on ‖e‖² = d, Σ e = 0: an integral over the unit sphere of the complement of 1.
 
-    e = √d Σ_a u_a b_a, b_a = (1, …, 1, −a, 0, …)/√(a(a + 1)) orthonormal, u uniform on the unit sphere of dimension
-    D = d − 1, where E ∏ u_a^{n_a} = Γ(D/2)/Γ((D + Σ n)/2) ∏ Γ((n_a + 1)/2)/Γ(1/2) for even n_a, else 0.
+    e = √d Σ_a u_a b_a with b_a = (1, …, 1, −a, 0, …)/√(a(a + 1)) orthonormal, u uniform on the unit sphere
+    in D = d − 1 dimensions: E ∏ u_a^{n_a} = Γ(D/2)/Γ((D + Σ n)/2) ∏ Γ((n_a + 1)/2)/Γ(1/2), n_a even, else 0.
     """
     return _sphere_moment(tuple(sorted(features)), d)
 
@@ -211,7 +211,7 @@ def row_moment(entries: Sequence[tuple[int, int]], row: RowMoment) -> Fraction:
 
 
 def token_moment(entries: Sequence[tuple[int, int]], row: RowMoment, words: int) -> Fraction:
-    """E ∏ X[n, i] when each position carries one of V words, uniform and independent: the mean over all V^k texts."""
+    """E ∏ X[n, i], each position carrying one of V words, uniformly: the mean over all V^k texts."""
     positions = sorted({position for position, _ in entries})
     total = Fraction(0)
     for text in itertools.product(range(words), repeat=len(positions)):

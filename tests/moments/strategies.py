@@ -7,9 +7,9 @@ import re
 from hypothesis import HealthCheck, settings
 
 EXACT_TESTS = settings(
-    derandomize=False,
+    derandomize=True,
     deadline=None,
-    max_examples=2000,
+    max_examples=60,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -17,7 +17,14 @@ from derivations.model import Wq
 from derivations.moments import gaussian_expectation, perfect_matchings
 from derivations.notation import CHANNEL, FEATURE, HEAD
 from derivations.rules import isserlis
-from tests.moments.evaluator import Setting, assignments, coefficient, double_factorial, gaussian_moment, value
+from tests.moments.evaluator import (
+    Setting,
+    assignments,
+    coefficient,
+    double_factorial,
+    gaussian_moment,
+    value,
+)
 from tests.moments.strategies import EXACT_TESTS
 
 NUMBERS = {"d": 4, "H": 2, "σ_q": Fraction(2, 3), "σ_k": Fraction(1, 2)}
@@ -47,7 +54,7 @@ def factors_of(entries):
 @EXACT_TESTS
 @given(st.lists(entry, min_size=1, max_size=6), places, st.booleans())
 def test_isserlis_of_any_pattern_of_indices(entries, free, sum_inside):
-    """E Σ ∏_r Wq[h_r, a_r, i_r] = Σ ∏ over distinct entries of (k − 1)!! σ^k, up to order 6, indices shared at will."""
+    """E Σ ∏_r Wq[h_r, a_r, i_r] = Σ ∏ over distinct entries of (k − 1)!! σ^k, up to order 6."""
     bound = sorted({s for slots in entries for s in slots if s in BOUND[s.sort]}, key=str)
     body = factors_of(entries)
     line = E(SumOver(body, *bound)) if sum_inside else SumOver(E(body), *bound)

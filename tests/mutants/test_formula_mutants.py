@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sympy
 import pytest
+import sympy
 
-from derivations.claim import Says
-from derivations.kernel.expressions import Num
+from derivations.claim import Claim, Says
+from derivations.kernel.expressions import Add, Expr, Mul, Num, Power
+from derivations.kernel.scalars import scalar
 from derivations.kernel.theorem import Equation
 from derivations.pages import all_claims
 from montecarlo.check import Settings, decide, runner
 from montecarlo.estimators import at_point, evaluate
-from montecarlo.parameters import pinned
+from montecarlo.parameters import Point, pinned
 from montecarlo.plans import plan_equation
 from montecarlo.verdict import Outcome
 from tests.mutants.formula_mutants import mutants
@@ -19,44 +20,59 @@ from tests.mutants.formula_mutants import mutants
 ALPHA = 1e-9
 
 
-def _formula(claim, point):
-    """The claimed value as a formula, where it is one: an equation with a deterministic right-hand side that is not 0."""
+def _written(e: Expr) -> sympy.Expr | None:
+    """The formula as its author wrote it, if it holds numbers only."""
+    if isinstance(e, Num):
+        return e.value
+    parts = [_written(c) for c in e.children()]
+    if not parts or any(part is None for part in parts):
+        return None
+    if isinstance(e, Power):
+        return parts[0] ** e.power
+    return sympy.Add(*parts) if isinstance(e, Add) else sympy.Mul(*parts) if isinstance(e, Mul) else None
+
+
+def _formula(claim: Claim, point: Point) -> sympy.Expr | None:
+    """What is claimed at a point as a formula, where that is a deterministic one, and not 0."""
     statement = claim.statement
     if claim.says is Says.CIRCULATED or not isinstance(statement, Equation):
         return None
     value = at_point(statement.rhs.form, point, pin=False).as_scalar()
-    return None if value is None or not value else value.as_expr()
+    if value is None or not value:
+        return None
+    return _written(statement.rhs) or value.as_expr()
 
 
-CLAIMS = [c for c in all_claims() if _formula(c, pinned(c)) is not None]
+def _points(claim: Claim) -> list[Point]:
+    return [point for point in (pinned(claim), pinned(claim, apart=True)) if _formula(claim, point) is not None]
+
+
+CLAIMS = [claim for claim in all_claims() if _points(claim)]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=repr)
 def test_every_mutant_of_the_formula_is_refuted(claim):
-    """lhs = formula is confirmed at the pinned point, and lhs = mutant is refuted there, for every mutant."""
-    point, settings = pinned(claim), Settings()
+    """lhs = formula is confirmed at the pinned points; lhs = mutant is refuted at one of them, for every mutant."""
+    outcomes: dict[str, set[Outcome]] = {}
+    for point in _points(claim):
+        _try_mutants(claim, point, outcomes)
+    assert len(outcomes) >= 5
+    survivors = {what: seen for what, seen in outcomes.items() if Outcome.REFUTED not in seen}
+    assert not survivors
+
+
+def _try_mutants(claim: Claim, point: Point, outcomes: dict[str, set[Outcome]]) -> None:
+    settings, statement = Settings(), claim.statement
     formula = _formula(claim, point)
-    true = plan_equation(claim.statement, claim.says, point)
+    true = plan_equation(statement, claim.says, point)
     source = runner(true, claim, point, settings, "mutants")
-    verdict = decide(true, claim, point, ALPHA, claim.tolerance, settings, draw=source.draw)
-    assert verdict.outcome is Outcome.CONFIRMED, verdict.reason
-    survivors, seen = [], 0
-    value = _value(formula, point)
-    for what, mutated in mutants(formula):
-        if abs(_value(mutated, point) / value - 1) < 1e-12:
-            continue  # the same number here: no slip at this point
-        seen += 1
-        statement = Equation(claim.statement.lhs, Num(mutated))
-        made = plan_equation(statement, claim.says, point)
+    verdict = decide(true, claim, point, ALPHA, claim.tolerance, settings, "mutants", draw=source.draw)
+    assert verdict.outcome is Outcome.CONFIRMED, f"{point.text()}: {verdict.reason}"
+    value = evaluate(scalar(formula), point)
+    for what, mutated in mutants(formula, point.numbers()):
+        if abs(evaluate(scalar(mutated), point) / value - 1) < 1e-12:
+            continue  # the same number here: this point does not separate it
+        made = plan_equation(Equation(statement.lhs, Num(mutated)), claim.says, point)
         draw = source.draw if made.sampler == true.sampler else None
-        outcome = decide(made, claim, point, ALPHA, claim.tolerance, settings, "mutants", draw=draw).outcome
-        if outcome is not Outcome.REFUTED:
-            survivors.append(f"{what}: {outcome.value}")
-    assert seen >= 5
-    assert not survivors, survivors
-
-
-def _value(formula: sympy.Expr, point) -> float:
-    from derivations.kernel.scalars import scalar
-
-    return evaluate(scalar(formula), point)
+        seen = decide(made, claim, point, ALPHA, claim.tolerance, settings, "mutants", draw=draw)
+        outcomes.setdefault(what, set()).add(seen.outcome)

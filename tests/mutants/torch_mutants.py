@@ -159,9 +159,7 @@ def _itself(spec: LayerSpec, x: Tensor) -> Tensor:
 
 _WITH_EPS = replace(SMALL, eps=0.2)
 
-_mutant(
-    "layernorm_ddof", "r divides by d − 1 for d", {"r": _compute("r", _unbiased)}, "r", "e", "q", "l", "o"
-)
+_mutant("layernorm_ddof", "r divides by d − 1 for d", {"r": _compute("r", _unbiased)}, "r", "e", "q", "l", "o")
 _mutant("rms_norm", "μ = 0: RMSNorm for LayerNorm", {"mu": _compute("mu", _no_mean)}, "mu", "e")
 _mutant(
     "layernorm_over_positions",
@@ -198,9 +196,7 @@ def _output_of_values(spec: LayerSpec, W: Tensor) -> Tensor:
 
 
 def _first_head(spec: LayerSpec, W: Tensor, e: Tensor) -> Tensor:
-    return (
-        torch.einsum("rai,rmi->rma", W.narrow(1, 0, 1).squeeze(1), e).unsqueeze(2).expand(-1, -1, spec.H, -1)
-    )
+    return torch.einsum("rai,rmi->rma", W.narrow(1, 0, 1).squeeze(1), e).unsqueeze(2).expand(-1, -1, spec.H, -1)
 
 
 _mutant("tied_keys", "W_k = W_q", {"Wk": _compute("Wk", _keys_of_queries, ("Wq",))}, "Wk", "l", "s", "a")
@@ -290,9 +286,7 @@ def _uniform(spec: LayerSpec, s: Tensor, mask: Tensor) -> Tensor:
     return (mask.to(s.dtype) / mask.sum(-1, keepdim=True)).unsqueeze(1).expand(-1, spec.H, -1, -1)
 
 
-_mutant(
-    "mask_strict", "n < m (and 1 sees itself)", {"mask": _compute("mask", _strictly_before)}, "mask", "a", "o"
-)
+_mutant("mask_strict", "n < m (and 1 sees itself)", {"mask": _compute("mask", _strictly_before)}, "mask", "a", "o")
 _mutant("mask_ahead", "n ≤ m + 1", {"mask": _compute("mask", _one_ahead)}, "mask", "a", "o")
 _mutant("no_mask", "all n", {"mask": _compute("mask", _everywhere)}, "mask", "a", "o")
 _mutant("softmax_over_queries", "Σ_m a_mn = 1", {"a": _compute("a", _over_queries)}, "a", "o")

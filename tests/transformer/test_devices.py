@@ -20,9 +20,7 @@ from montecarlo.transformer import Definition, Entry, LayerSpec, layer, sample_w
 
 SPEC = LayerSpec(d=8, H=2, L=4, sigma_q=0.3)
 WORDS = LayerSpec(d=8, H=2, L=4, V=3, sigma_q=0.3, causal=False)
-needs_cuda = pytest.mark.skipif(
-    not torch.cuda.is_available(), reason="needs a CUDA device; torch finds none here"
-)
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device; torch finds none here")
 no_cuda = pytest.mark.skipif(torch.cuda.is_available(), reason="what a machine without a card says")
 
 
@@ -51,9 +49,7 @@ def test_cuda_asked_and_absent(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gpu", "mps", "cuda:", "cuda:-1", "", "cpu:0"])
 def test_unknown_device(name: str) -> None:
-    message = (
-        f"device={name!r} is not a device for this library. Use 'auto', 'cpu', 'cuda' or 'cuda:<index>'."
-    )
+    message = f"device={name!r} is not a device for this library. Use 'auto', 'cpu', 'cuda' or 'cuda:<index>'."
     with pytest.raises(ValueError, match=re.escape(message)):
         resolve_device(name)
 
@@ -189,6 +185,4 @@ def test_card_equals_cpu() -> None:
     out = forward(SPEC, weights, need={"e", "a", "o"})
     bound = AttentionErrors.of(SPEC, weights, out["e"], out["a"])
     error = (on_card["e"].cpu() - out["e"]).abs().amax() / out["e"].abs().amax()
-    assert (
-        (on_card["o"].cpu() - out["o"]).abs() <= bound.o * (1 + error / torch.finfo(torch.float32).eps)
-    ).all()
+    assert ((on_card["o"].cpu() - out["o"]).abs() <= bound.o * (1 + error / torch.finfo(torch.float32).eps)).all()

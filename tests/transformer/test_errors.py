@@ -16,8 +16,7 @@ WEIGHTS = sample_weights(SPEC, 2, seed=1, device="cpu")
 SPEC_ERRORS = [
     (
         dict(d=8, H=3),
-        "H=3 does not divide d=8, so the head width d/H is not whole. "
-        "Use one of the divisors of d: 1, 2, 4, 8.",
+        "H=3 does not divide d=8, so the head width d/H is not whole. Use one of the divisors of d: 1, 2, 4, 8.",
     ),
     (dict(d=8, H=0), "H=0 is not a size. Use a whole number of 1 or more."),
     (dict(d=8, L=0), "L=0 is not a size. Use a whole number of 1 or more."),
@@ -34,8 +33,7 @@ SPEC_ERRORS = [
     (dict(d=8, eps=-1e-5), "eps=-1e-05 is not an offset of a variance. Use 0 or a number above 0."),
     (
         dict(d=8, dtype=torch.float16),
-        "dtype=torch.float16 is not a precision that verdicts are calibrated for. "
-        "Use torch.float32 or torch.float64.",
+        "dtype=torch.float16 is not a precision that verdicts are calibrated for. Use torch.float32 or torch.float64.",
     ),
 ]
 
@@ -74,8 +72,7 @@ CALL_ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "missing": (
         lambda: forward(SPEC, {"x": WEIGHTS["x"]}, need={"q", "e"}),
-        "weights lacks 'Wq', which 'q' is made of. "
-        "Draw it with sample_weights(spec, …, need=…) for the same need.",
+        "weights lacks 'Wq', which 'q' is made of. Draw it with sample_weights(spec, …, need=…) for the same need.",
     ),
     "missing itself": (
         lambda: forward(SPEC, {"x": WEIGHTS["x"]}, need={"Wq"}),

@@ -123,9 +123,7 @@ def test_words_repeat() -> None:
     assert torch.equal(same, out["tokens"].unsqueeze(1) == out["tokens"].unsqueeze(2))
     assert (same.flatten(1).sum(-1) > 7).all()
     x = simulate(DISTINCT, 50, seed=12, device="cpu", need={"x"})["x"]
-    assert torch.equal(
-        (x.unsqueeze(1) == x.unsqueeze(2)).all(-1), torch.eye(4, dtype=torch.bool).expand(50, 4, 4)
-    )
+    assert torch.equal((x.unsqueeze(1) == x.unsqueeze(2)).all(-1), torch.eye(4, dtype=torch.bool).expand(50, 4, 4))
 
 
 def test_one_word() -> None:

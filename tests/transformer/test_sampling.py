@@ -26,9 +26,7 @@ def test_same_seed_same_bits(spec: LayerSpec) -> None:
 def test_seeds_differ() -> None:
     """Neighbouring, negative and far seeds share no draw."""
     seeds = [0, 1, -1, 2, 2**32, 2**32 + 1, 2**64]
-    numbers = torch.cat(
-        [sample_weights(SPEC, 3, seed, "cpu", {"Wq", "Wk"})["Wq"].flatten() for seed in seeds]
-    )
+    numbers = torch.cat([sample_weights(SPEC, 3, seed, "cpu", {"Wq", "Wk"})["Wq"].flatten() for seed in seeds])
     assert numbers.unique().numel() == numbers.numel()
 
 

@@ -14,9 +14,7 @@ from scipy import stats
 
 from montecarlo.verdict import Draw
 
-ERROR = (
-    1e-6  # probability that one of these tests fails for a right program, for each assertion, over its seeds
-)
+ERROR = 1e-6  # probability that one of these tests fails for a right program, for each assertion, over its seeds
 _BLOCK = 1 << 14
 
 Law = Callable[[np.random.Generator, int], np.ndarray]

@@ -88,8 +88,7 @@ def test_bounds_that_do_not_hold() -> None:
     )
     assert verdict.outcome is Outcome.INCONSISTENT
     assert verdict.reason == (
-        "no verdict: 1 of 100 replicates lie outside of the bounds [0, 1]: "
-        "the statistic is not bounded by them"
+        "no verdict: 1 of 100 replicates lie outside of the bounds [0, 1]: the statistic is not bounded by them"
     )
 
 

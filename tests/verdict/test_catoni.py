@@ -38,9 +38,7 @@ def test_level_by_enumeration(relative: bool, n: int, p: float) -> None:
     mean, variance = two_point(0.2, 3.0, p)
     v = variance / mean**2 if relative else variance
     for rate in (0.5, 2.0, 5.0):
-        scores = np.array(
-            [CatoniTest(sample(0.2, 3.0, k, n), v, rate, relative).score(mean) for k in range(n + 1)]
-        )
+        scores = np.array([CatoniTest(sample(0.2, 3.0, k, n), v, rate, relative).score(mean) for k in range(n + 1)])
         weights = stats.binom.pmf(np.arange(n + 1), n, p)
         assert weights[scores >= 2 * rate].sum() <= math.exp(-rate)
         assert weights[scores <= -2 * rate].sum() <= math.exp(-rate)

@@ -98,13 +98,11 @@ WORDS = [
     ),
     (
         lambda: mean(relative_variance=-1.0),
-        "relative_variance=-1.0 is no variance. "
-        "Give a positive finite bound on it, derived or from pilot_variance.",
+        "relative_variance=-1.0 is no variance. Give a positive finite bound on it, derived or from pilot_variance.",
     ),
     (
         lambda: mean(relative_variance=None, absolute_variance=math.nan),
-        "absolute_variance=nan is no variance. "
-        "Give a positive finite bound on it, derived or from pilot_variance.",
+        "absolute_variance=nan is no variance. Give a positive finite bound on it, derived or from pilot_variance.",
     ),
     (
         lambda: mean(tolerance=0.0),
@@ -159,8 +157,7 @@ WORDS = [
     ),
     (
         lambda: law(tolerance=-0.1),
-        "tolerance=-0.1 is no Kolmogorov distance to confirm within. "
-        "Use a number between 0 and 1, such as 0.05.",
+        "tolerance=-0.1 is no Kolmogorov distance to confirm within. Use a number between 0 and 1, such as 0.05.",
     ),
     (
         lambda: law(cdf=lambda x: x),

@@ -34,9 +34,7 @@ def test_distance_with_atoms() -> None:
     x = np.random.default_rng(2).binomial(3, 0.5, 200).astype(float)
     cumulated = np.cumsum(np.bincount(x.astype(int), minlength=4)) / 200
     expected = np.abs(cumulated - np.array([1, 4, 7, 8]) / 8).max()
-    assert kolmogorov_distance(x, stats.binom(3, 0.5).cdf) == pytest.approx(
-        expected, abs=4 * np.finfo(float).eps
-    )
+    assert kolmogorov_distance(x, stats.binom(3, 0.5).cdf) == pytest.approx(expected, abs=4 * np.finfo(float).eps)
 
 
 def test_true_and_false_laws() -> None:
@@ -107,14 +105,9 @@ def test_sure_equality() -> None:
     assert near.alpha == 0
     off = decide_surely(given(values), claimed=3.0, rounding=1e-12, replicates=256)
     assert off.outcome is Outcome.REFUTED
-    assert off.reason.startswith(
-        "1 of 256 replicates differ by more than the rounding 1e-12: replicate 7 is 3"
-    )
+    assert off.reason.startswith("1 of 256 replicates differ by more than the rounding 1e-12: replicate 7 is 3")
     values[0] = math.nan
-    assert (
-        decide_surely(given(values), claimed=3.0, rounding=1.0, replicates=256).outcome
-        is Outcome.INCONSISTENT
-    )
+    assert decide_surely(given(values), claimed=3.0, rounding=1.0, replicates=256).outcome is Outcome.INCONSISTENT
     zero = decide_surely(given(np.zeros(9)), claimed=0.0, rounding=0.0, replicates=9)
     assert (zero.outcome, zero.ratio) == (Outcome.CONFIRMED, None)
 
@@ -124,8 +117,7 @@ def test_sign_symmetry_true(law) -> None:
     """Symmetric laws, without any moment: P(REFUTED) ≤ α; at α = 1e-9 confirmed."""
     runs, alpha = 100, 0.05
     got = Counter(
-        decide_sign(replicates(law, 7, run), alpha=alpha, cap=10**5, tolerance=0.2).outcome
-        for run in range(runs)
+        decide_sign(replicates(law, 7, run), alpha=alpha, cap=10**5, tolerance=0.2).outcome for run in range(runs)
     )
     assert got[Outcome.REFUTED] <= at_most(alpha, runs)
     verdict = decide_sign(replicates(law, 8), alpha=1e-9, cap=10**6)

@@ -64,9 +64,7 @@ def test_false_confirmations(k: int, truth: float) -> None:
     runs, alpha, v = 100, 0.05, 3**k - 1
     for options in ({}, {"absolute_variance": v * truth**2}):
         got = Counter(
-            decide(
-                squared_product(k), (3, k, run), 1 / truth, v, tolerance=0.5, alpha=alpha, **options
-            ).outcome
+            decide(squared_product(k), (3, k, run), 1 / truth, v, tolerance=0.5, alpha=alpha, **options).outcome
             for run in range(runs)
         )
         assert got[Outcome.CONFIRMED] <= at_most(alpha / 2, runs)
@@ -119,8 +117,7 @@ def test_too_small_a_variance_is_caught(k: int, calibration: Calibration) -> Non
     """v = Var/30 and a claim 12 % off: never "confirmed within 10 %", nearly always inconsistent."""
     v, runs = (3**k - 1) / 30, 30
     got = Counter(
-        decide(squared_product(k), (7, k, run), 1 / 1.12, v, calibration=calibration).outcome
-        for run in range(runs)
+        decide(squared_product(k), (7, k, run), 1 / 1.12, v, calibration=calibration).outcome for run in range(runs)
     )
     assert got[Outcome.CONFIRMED] == 0
     assert got[Outcome.INCONSISTENT] >= 0.9 * runs
@@ -129,9 +126,7 @@ def test_too_small_a_variance_is_caught(k: int, calibration: Calibration) -> Non
 def test_too_small_a_variance_would_confirm() -> None:
     """Why v is checked: at Var/30, unchecked, claims 12 % off are "confirmed within 10 %"."""
     got = Counter(
-        decide(
-            squared_product(2), (8, run), 1 / 1.12, 8 / 30, observed_check=False, says="approximate"
-        ).outcome
+        decide(squared_product(2), (8, run), 1 / 1.12, 8 / 30, observed_check=False, says="approximate").outcome
         for run in range(100)
     )
     assert got[Outcome.CONFIRMED] > at_most(1e-9, 100)
