@@ -39,7 +39,7 @@ from derivations.kernel.theorem import Equation, Line, Statement, Theorem
 _GREEK = {"σ": r"\sigma", "ε": r"\varepsilon", "μ": r"\mu", "κ": r"\kappa", "π": r"\pi", "δ": r"\delta"}
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_DEVIATIONS = ("σ_x", "σ_q", "σ_k", "σ_v", "σ_o", "σ")  # the order in which they enter the layer
+_DEVIATIONS = ("σ", "σ_x", "σ_q", "σ_k", "σ_v", "σ_o")  # the order in which they enter the layer
 _WIDE = 96  # characters of text after which a sum goes on in the next row of LaTeX
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -94,7 +94,9 @@ class _Numbers:
             return self._sum(value)
         if value.is_Mul and any(part.is_Mul for part in value.args):  # left unevaluated by the author
             apart = r" \, " if self.tex else "·"
-            return apart.join(self.show(part, _PRODUCT if self.tex else _ATOM) for part in value.args), _PRODUCT
+            return apart.join(
+                self.show(part, _PRODUCT if self.tex else _ATOM) for part in value.args
+            ), _PRODUCT
         if value.is_Mul:
             coefficient, rest = value.as_coeff_Mul()
             return self._product(coefficient, rest.as_ordered_factors())
@@ -109,11 +111,15 @@ class _Numbers:
     def _sum(self, value: sympy.Expr) -> tuple[str, int]:
         sizes = all(s.is_integer for s in value.free_symbols)
         if value.is_polynomial(*value.free_symbols) and value.primitive()[0].q != 1:
-            return self._product(sympy.Integer(1), [1 / value.primitive()[0], value.primitive()[1]], halved=True)
+            return self._product(
+                sympy.Integer(1), [1 / value.primitive()[0], value.primitive()[1]], halved=True
+            )
         terms = value.as_ordered_terms()
         if not (sizes and value.is_polynomial(*value.free_symbols)):
-            terms.sort(key=lambda term: (term.could_extract_minus_sign(), sympy.count_ops(term)))
-        terms.sort(key=lambda term: term is not next((t for t in terms if not t.could_extract_minus_sign()), term))
+            terms.sort(key=lambda t: (t.could_extract_minus_sign(), not t.is_number, sympy.count_ops(t)))
+        terms.sort(
+            key=lambda term: term is not next((t for t in terms if not t.could_extract_minus_sign()), term)
+        )
         return _signed_sum([self.show(term) for term in terms]), _SUM
 
     def _product(
@@ -190,7 +196,9 @@ class _Numbers:
         inside, name = self.show(value.function, _PRODUCT), self.show(symbol)
         if self.tex:
             return rf"\int_{{{self.show(low)}}}^{{{self.show(high)}}} {inside} \, d{name}", _PRODUCT
-        below = str(low).translate(_SUBSCRIPTS) if low.is_Integer and low >= 0 else f"_{self.show(low, _ATOM)}"
+        below = (
+            str(low).translate(_SUBSCRIPTS) if low.is_Integer and low >= 0 else f"_{self.show(low, _ATOM)}"
+        )
         return f"∫{below}^{self.show(high, _ATOM)} {inside} d{name}", _PRODUCT
 
 
@@ -297,7 +305,9 @@ class _Printer:
     def _row(self, parts: list[Expr], alone: int) -> str:
         outer = alone if len(parts) == 1 else _PRODUCT
         shown = [self.show(p, outer) for p in parts]
-        if self.tex and len(parts) > 1 and isinstance(parts[-1], SumOf):  # nothing follows that it could swallow
+        if (
+            self.tex and len(parts) > 1 and isinstance(parts[-1], SumOf)
+        ):  # nothing follows that it could swallow
             shown[-1] = self.show(parts[-1])
         return (r" \, " if self.tex else "·").join(shown) or "1"
 
@@ -402,7 +412,9 @@ def _powers(order: Order) -> list[tuple[str, Fraction]]:
 
 
 def _power_text(power: Fraction) -> str:
-    return "" if power == 1 else str(power).translate(_SUPERSCRIPTS) if power.denominator == 1 else f"^({power})"
+    return (
+        "" if power == 1 else str(power).translate(_SUPERSCRIPTS) if power.denominator == 1 else f"^({power})"
+    )
 
 
 def statement_text(statement: Statement) -> str:
@@ -438,7 +450,9 @@ def _hypotheses(hypotheses: Iterable[Hypothesis], tex: bool) -> str:
     ordered = sorted(hypotheses, key=lambda h: (h.kind != "tokens", h.text))
     comma, semicolon = (r",\ ", r";\ ") if tex else (", ", "; ")
     shown_name = latex_name if tex else str
-    values = equalities(((h.subject[0], shown_name(h.subject[1])) for h in ordered if h.kind == "value"), shown_name)
+    values = equalities(
+        ((h.subject[0], shown_name(h.subject[1])) for h in ordered if h.kind == "value"), shown_name
+    )
     plain = [h for h in ordered if h.kind not in ("value", "fixed")]
     shown = [h.latex if tex else h.text for h in plain] + values
     fixed = [h.latex if tex else h.text for h in ordered if h.kind == "fixed"]
@@ -471,7 +485,9 @@ def theorem_latex(theorem: Theorem) -> str:
     left = _hypotheses(theorem.hypotheses, tex=True)
     head = f"{left + ' ' if left else ''}\\vdash {statement_latex(theorem.statement)}"
     if theorem.admitted:
-        head += rf" \quad {label_latex('[ADMITTED, not proved: ' + '; '.join(sorted(theorem.admitted)) + ']')}"
+        head += (
+            rf" \quad {label_latex('[ADMITTED, not proved: ' + '; '.join(sorted(theorem.admitted)) + ']')}"
+        )
     rows: list[str] = []
     for k, line in enumerate(theorem.lines):
         rows.extend(_rows(line, "" if k == 0 else "="))
@@ -558,6 +574,8 @@ def _token_latex(token: str, names: Mapping[str, str]) -> str | None:
     """The token as mathematics; None for a word."""
     if token in _SIGNS:
         return _SIGNS[token]
+    if token.isdigit():
+        return token
     if token in names:
         return names[token]
     head, _, tail = token.partition("_")
@@ -603,5 +621,9 @@ def _correction(refusal) -> str:
 def claim_latex(claim) -> str:
     """A claim: its name, how it is meant and its source, then the theorem or the refused chain."""
     head = f"{claim.name.replace('_', ' ')} — {claim.says.value}; {claim.source.key}"
-    body = refused_latex(claim.refused) if claim.says.value.startswith("circulated") else theorem_latex(claim.theorem)
+    body = (
+        refused_latex(claim.refused)
+        if claim.says.value.startswith("circulated")
+        else theorem_latex(claim.theorem)
+    )
     return f"{head}\n\n{body}"

@@ -65,7 +65,7 @@ def _list(options: argparse.Namespace) -> int:
     from derivations.render import statement_text
 
     for claim in _chosen(()):
-        print(f"{claim!r:<52} {claim.says.value:<18} {statement_text(claim.statement)}")
+        print(f"{claim!r:<58} {claim.says.value:<18} {statement_text(claim.statement)}")
     return OK
 
 

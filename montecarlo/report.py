@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from derivations.claim import Claim, Says
+from derivations.pages import all_claims
 from derivations.render import statement_text
 from montecarlo.check import Measurement, Report
 from montecarlo.verdict import Calibration, Outcome
@@ -43,6 +44,8 @@ def report_text(report: Report) -> str:
 
 def summary_lines(proofs: Sequence[tuple[Claim, str | None]], reports: Sequence[Report], alpha: float) -> list[str]:
     """The summary of a run: what is proved, what is measured, what could have been missed."""
+    reading = {claim.name: place for place, claim in enumerate(all_claims())}
+    reports = sorted(reports, key=lambda r: reading.get(r.claim.name, len(reading)))
     lines: list[str] = []
     good = [claim for claim, error in proofs if error is None]
     admitted = [c for c in good if c.says is not Says.CIRCULATED and c.theorem.admitted]
@@ -72,7 +75,7 @@ def _measured_lines(reports: Sequence[Report], alpha: float) -> list[str]:
         ", ".join(f"{n} {what}" for what, n in counts.items()) + f"  ({verdicts} verdicts)",
         f"false-alarm rate of this run: at most {alpha:.0e} that any true claim is refuted or any number above is off",
         "",
-        f"{'claim':<52} {'verdict':<11} {'smallest error caught':>21}  {'replicates':>11}  calibration",
+        f"{'claim':<58} {'verdict':<11} {'smallest error caught':>21}  {'replicates':>11}  calibration",
     ]
     for r in reports:
         worst = r.counterexample or max(r.measurements, key=lambda m: m.verdict.smallest_caught)
@@ -83,7 +86,7 @@ def _measured_lines(reports: Sequence[Report], alpha: float) -> list[str]:
             caught = f"ratio {worst.verdict.ratio:.3g}" if worst.verdict.ratio is not None else "–"
         total = sum(m.verdict.replicates for m in r.measurements)
         lines.append(
-            f"{r.claim!r:<52} {r.outcome.value:<11} {caught:>21}  {total:>11,}  {worst.verdict.calibration.value}"
+            f"{r.claim!r:<58} {r.outcome.value:<11} {caught:>21}  {total:>11,}  {worst.verdict.calibration.value}"
         )
     for r in reports:
         if r.counterexample is not None:

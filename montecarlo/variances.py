@@ -16,7 +16,8 @@ import sympy
 
 from derivations import model
 from derivations.kernel.errors import Refusal
-from derivations.kernel.forms import Expect, Form, Open, fresh, rename
+from derivations.kernel.forms import Entry, Expect, Factor, Form, Open, fresh, rename
+from derivations.kernel.indices import Index
 from derivations.kernel.scalars import Scalar, scalar
 from derivations.layernorm import row_law
 from derivations.notation import V
@@ -32,34 +33,43 @@ _STAGES = (
     ((model.k,), model.Wk),
     ((model.v,), model.Wv),
 )
-_POLYNOMIAL = frozenset(t for stage, weight in _STAGES for t in (*stage, weight) if t is not None) | {
-    model.x,
-    model.e,
-}
 
 
 def integrate(form: Form, vocabulary: bool) -> Scalar | None:
     """The value of a deterministic form by the moment engine, at ε = 0; None where it does not reach."""
-    if not {e.tensor for e in form.entries()} <= _POLYNOMIAL:
-        return None
     words: sympy.Expr | None = V if vocabulary else None
     try:
         for tensors, weight in _STAGES:
             present = {e.tensor for e in form.entries()}
             wanted = tuple(t for t in tensors if t in present)
             if wanted:
-                form = definition(*wanted).apply(form).form
-            if not {e.tensor for e in form.entries()} <= _POLYNOMIAL:
-                return None
+                form = _first_weight_is_one(definition(*wanted).apply(form).form)
             if weight in {e.tensor for e in form.entries()}:
                 (rule,) = isserlis(weight)
                 form = rule.apply(form).form
+        if not {e.tensor for e in form.entries()} <= {model.e, model.x}:
+            return None
         for tensor, law in ((model.e, row_law.theorem), (model.x, None)):
             if tensor in {e.tensor for e in form.entries()}:
                 form = rows(tensor, law=law, vocabulary=words).apply(form).form
     except Refusal:
         return None
     return form.as_scalar()
+
+
+def _first_weight_is_one(form: Form) -> Form:
+    """a_11 = 1, surely: the first position has one key."""
+
+    def kept(factor: Factor) -> bool:
+        if not isinstance(factor, Entry) or factor.tensor is not model.attention:
+            return True
+        query = factor.slots[-2]
+        return not (isinstance(query, Index) and query.value == 1)
+
+    def change(factor: Factor) -> Factor:
+        return Expect(factor.given, tuple(filter(kept, factor.body))) if isinstance(factor, Expect) else factor
+
+    return form.rewrite(lambda t: [Open(t.coeff, t.ranges, [change(f) for f in t.factors])])
 
 
 def second_moment(form: Form) -> Form:

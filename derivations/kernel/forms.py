@@ -266,8 +266,8 @@ def _contract(term: Open) -> bool:
     kept = [rename(star, names) if isinstance(star, AtMost) else star for star in stars]
     term.factors = renamed + kept
     term.ranges = {b: r.renamed(names) for b, r in term.ranges.items()}
-    free = [(s, i) for s, i in names.items() if isinstance(s, Index) and isinstance(i, Index)]
-    numbers = {s.name: i.number for s, i in free if _is_position(s)}
+    renamed_free = [(s, i) for s, i in names.items() if isinstance(s, Index) and isinstance(i, Index)]
+    numbers = {s.name: i.number for s, i in renamed_free if _is_position(s)}
     term.coeff = term.coeff.substitute(numbers)
     return True
 
