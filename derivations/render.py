@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby
 
@@ -94,9 +94,7 @@ class _Numbers:
             return self._sum(value)
         if value.is_Mul and any(part.is_Mul for part in value.args):  # left unevaluated by the author
             apart = r" \, " if self.tex else "·"
-            return apart.join(
-                self.show(part, _PRODUCT if self.tex else _ATOM) for part in value.args
-            ), _PRODUCT
+            return apart.join(self.show(part, _PRODUCT if self.tex else _ATOM) for part in value.args), _PRODUCT
         if value.is_Mul:
             coefficient, rest = value.as_coeff_Mul()
             return self._product(coefficient, rest.as_ordered_factors())
@@ -109,26 +107,20 @@ class _Numbers:
         return (sympy.latex(value) if self.tex else str(value)), _SUM
 
     def _sum(self, value: sympy.Expr) -> tuple[str, int]:
-        sizes = all(s.is_integer for s in value.free_symbols)
-        if value.is_polynomial(*value.free_symbols) and value.primitive()[0].q != 1:
-            return self._product(
-                sympy.Integer(1), [1 / value.primitive()[0], value.primitive()[1]], halved=True
-            )
+        polynomial = value.is_polynomial(*value.free_symbols)
+        if polynomial and value.primitive()[0].q != 1:
+            share, whole = value.primitive()
+            top = [whole] if share.p == 1 else [sympy.Integer(share.p), whole]
+            return self._quotient(top, [sympy.Integer(share.q)]), _PRODUCT
         terms = value.as_ordered_terms()
-        if not (sizes and value.is_polynomial(*value.free_symbols)):
+        if not polynomial or not all(s.is_integer for s in value.free_symbols):
             terms.sort(key=lambda t: (t.could_extract_minus_sign(), not t.is_number, sympy.count_ops(t)))
-        terms.sort(
-            key=lambda term: term is not next((t for t in terms if not t.could_extract_minus_sign()), term)
-        )
+        lead = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+        terms.sort(key=lambda t: t is not lead)
         return _signed_sum([self.show(term) for term in terms]), _SUM
 
-    def _product(
-        self, coefficient: sympy.Rational, factors: Sequence[sympy.Expr], halved: bool = False
-    ) -> tuple[str, int]:
-        """c·f·g…/(…): `halved` for (x + y)/c, written as [c, x + y]."""
-        if halved:
-            divisor, numerator = factors
-            return self._quotient([numerator], [divisor]), _PRODUCT
+    def _product(self, coefficient: sympy.Rational, factors: Sequence[sympy.Expr]) -> tuple[str, int]:
+        """c·f·g…/(…)."""
         sign = "-" if coefficient < 0 else ""
         top, bottom, roots = _split(factors)
         if roots[0]:
@@ -196,9 +188,7 @@ class _Numbers:
         inside, name = self.show(value.function, _PRODUCT), self.show(symbol)
         if self.tex:
             return rf"\int_{{{self.show(low)}}}^{{{self.show(high)}}} {inside} \, d{name}", _PRODUCT
-        below = (
-            str(low).translate(_SUBSCRIPTS) if low.is_Integer and low >= 0 else f"_{self.show(low, _ATOM)}"
-        )
+        below = str(low).translate(_SUBSCRIPTS) if low.is_Integer and low >= 0 else f"_{self.show(low, _ATOM)}"
         return f"∫{below}^{self.show(high, _ATOM)} {inside} d{name}", _PRODUCT
 
 
@@ -305,9 +295,7 @@ class _Printer:
     def _row(self, parts: list[Expr], alone: int) -> str:
         outer = alone if len(parts) == 1 else _PRODUCT
         shown = [self.show(p, outer) for p in parts]
-        if (
-            self.tex and len(parts) > 1 and isinstance(parts[-1], SumOf)
-        ):  # nothing follows that it could swallow
+        if self.tex and len(parts) > 1 and isinstance(parts[-1], SumOf):  # nothing follows that it could swallow
             shown[-1] = self.show(parts[-1])
         return (r" \, " if self.tex else "·").join(shown) or "1"
 
@@ -412,9 +400,7 @@ def _powers(order: Order) -> list[tuple[str, Fraction]]:
 
 
 def _power_text(power: Fraction) -> str:
-    return (
-        "" if power == 1 else str(power).translate(_SUPERSCRIPTS) if power.denominator == 1 else f"^({power})"
-    )
+    return "" if power == 1 else str(power).translate(_SUPERSCRIPTS) if power.denominator == 1 else f"^({power})"
 
 
 def statement_text(statement: Statement) -> str:
@@ -450,9 +436,7 @@ def _hypotheses(hypotheses: Iterable[Hypothesis], tex: bool) -> str:
     ordered = sorted(hypotheses, key=lambda h: (h.kind != "tokens", h.text))
     comma, semicolon = (r",\ ", r";\ ") if tex else (", ", "; ")
     shown_name = latex_name if tex else str
-    values = equalities(
-        ((h.subject[0], shown_name(h.subject[1])) for h in ordered if h.kind == "value"), shown_name
-    )
+    values = equalities(((h.subject[0], shown_name(h.subject[1])) for h in ordered if h.kind == "value"), shown_name)
     plain = [h for h in ordered if h.kind not in ("value", "fixed")]
     shown = [h.latex if tex else h.text for h in plain] + values
     fixed = [h.latex if tex else h.text for h in ordered if h.kind == "fixed"]
@@ -485,9 +469,7 @@ def theorem_latex(theorem: Theorem) -> str:
     left = _hypotheses(theorem.hypotheses, tex=True)
     head = f"{left + ' ' if left else ''}\\vdash {statement_latex(theorem.statement)}"
     if theorem.admitted:
-        head += (
-            rf" \quad {label_latex('[ADMITTED, not proved: ' + '; '.join(sorted(theorem.admitted)) + ']')}"
-        )
+        head += rf" \quad {label_latex('[ADMITTED, not proved: ' + '; '.join(sorted(theorem.admitted)) + ']')}"
     rows: list[str] = []
     for k, line in enumerate(theorem.lines):
         rows.extend(_rows(line, "" if k == 0 else "="))
@@ -549,17 +531,10 @@ _SIGNS = {
 _TOKEN = re.compile(r"[^\W\d_]\w*[°']?|\d+|[≠≤≥→=~∞<>]|.", re.DOTALL)
 
 
-def _tensor_names() -> dict[str, str]:
-    from derivations.model import MODEL
-
-    return {name: tensor.latex for tensor in MODEL for name in (tensor.name, text_name(tensor))}
-
-
 def label_latex(label: str) -> str:
     """What justifies a line, in LaTeX: words as text, tensors, symbols and relations as mathematics."""
-    names = _tensor_names()
     tokens = _TOKEN.findall(label)
-    shown = [_token_latex(token, names) for token in tokens]
+    shown = [_token_latex(token) for token in tokens]
     result = ""
     for math, run in groupby(zip(tokens, shown, strict=True), key=lambda pair: pair[1] is not None):
         pieces = list(run)
@@ -570,14 +545,18 @@ def label_latex(label: str) -> str:
     return re.sub(" +", " ", result).strip()
 
 
-def _token_latex(token: str, names: Mapping[str, str]) -> str | None:
+def _token_latex(token: str) -> str | None:
     """The token as mathematics; None for a word."""
     if token in _SIGNS:
         return _SIGNS[token]
     if token.isdigit():
         return token
-    if token in names:
-        return names[token]
+    if token.endswith("°") and (stem := _token_latex(token[:-1])):
+        return rf"{stem}^{{\circ}}"
+    if re.fullmatch("W[a-z]", token):
+        return f"W^{token[1]}"
+    if len(token) == 1 and "\N{COMBINING MACRON}" in unicodedata.normalize("NFD", token):
+        return rf"\bar {unicodedata.normalize('NFD', token)[0]}"
     head, _, tail = token.partition("_")
     if head.isalpha() and len(head) == 1 and len(tail) <= 1:
         return latex_name(token)
@@ -621,9 +600,5 @@ def _correction(refusal) -> str:
 def claim_latex(claim) -> str:
     """A claim: its name, how it is meant and its source, then the theorem or the refused chain."""
     head = f"{claim.name.replace('_', ' ')} — {claim.says.value}; {claim.source.key}"
-    body = (
-        refused_latex(claim.refused)
-        if claim.says.value.startswith("circulated")
-        else theorem_latex(claim.theorem)
-    )
+    body = refused_latex(claim.refused) if claim.says.value.startswith("circulated") else theorem_latex(claim.theorem)
     return f"{head}\n\n{body}"

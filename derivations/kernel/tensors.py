@@ -296,7 +296,7 @@ class Space:
             bounded=tensor.bounded,
             causal=tensor.causal,
             role=role,
-            latex=rf"\tilde{{{tensor.latex}}}",
+            latex=rf"{tensor.latex}^{{\circ}}",
         )
 
 

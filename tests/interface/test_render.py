@@ -42,6 +42,7 @@ t, u = sympy.Symbol("t", real=True), sympy.Symbol("u", positive=True)
         (1 + 2 / d_h, "1 + 2·H/d", r"1 + \frac{2 H}{d}"),
         (d - 1, "d - 1", "d - 1"),
         (1 - d, "1 - d", "1 - d"),
+        (M - d**2, "m - d²", "m - d^{2}"),
         (d / 2 - 2, "(d - 4)/2", r"\frac{d - 4}{2}"),
         (1 / sqrt(d_h), "√(H/d)", r"\sqrt{\frac{H}{d}}"),
         (1 / sqrt(pi * (d - 1)), "1/√(π·(d - 1))", r"\frac{1}{\sqrt{\pi \left(d - 1\right)}}"),
@@ -126,8 +127,7 @@ def test_integral_in_a_statement():
 def test_theorem_in_text():
     """Equal σ's are one chain, what is held fixed stands last, and the order goes with what was set."""
     assert theorem_text(attention_output.output_variance.theorem, derivation=True).splitlines() == [
-        "tokens distinct, d ≥ 2, ε = 0, σ_q = σ_k = σ_v = σ_o = σ; d, H, m fixed "
-        "⊢ Var(o[m,i]) = d²·σ⁴/m + O(σ⁸)",
+        "tokens distinct, d ≥ 2, ε = 0, σ_q = σ_k = σ_v = σ_o = σ; d, H, m fixed ⊢ Var(o[m,i]) = d²·σ⁴/m + O(σ⁸)",
         "    Var(o[m,i])",
         f"{'  = E[o[m,i]²]':<72}  (output_mean)",
         f"{'  = d²·σ_v²·σ_o²/m + O(σ_q²·σ_k²·σ_v²·σ_o²)':<72}  (output_second_moment)",
@@ -174,9 +174,7 @@ def test_admitted_theorem():
 
 def test_refused_chain_in_text():
     """The refused line is marked ✗, the unchecked ones ?."""
-    marks = [
-        line[:1] for line in refused_text(qk_product.circulated_scaled_logit_variance.refused).splitlines()
-    ]
+    marks = [line[:1] for line in refused_text(qk_product.circulated_scaled_logit_variance.refused).splitlines()]
     assert marks[:4] == [" ", " ", "✗", "?"]
     assert "  the rule gives: d²·σ⁴" in refused_text(qk_product.circulated_scaled_logit_variance.refused)
 
