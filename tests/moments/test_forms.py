@@ -14,6 +14,7 @@ from functools import cache
 from math import prod
 
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -85,13 +86,26 @@ def made(part, names: dict[Index, Index], swapped: bool = False) -> Expr:
     return delta(two, one) if swapped else delta(one, two)
 
 
+# what each block stands in: nothing, E[f g … | outer], or E[f E[g … | inner] | outer]
+WRAPS = [(), (), ((),), ((e,),), ((x,),), *itertools.product([(), (e,), (Wq,)], repeat=2)]
+
+
 @st.composite
 def terms(draw: st.DrawFn):
     """A product of factors under sums and expectations: blocks of factors, some of them within an E."""
     blocks = draw(st.lists(st.lists(factor, min_size=1, max_size=4), min_size=1, max_size=3))
-    wraps = draw(st.lists(st.sampled_from([None, (), (e,), (x,)]), min_size=len(blocks), max_size=len(blocks)))
+    wraps = draw(st.lists(st.sampled_from(WRAPS), min_size=len(blocks), max_size=len(blocks)))
     uppers = draw(st.lists(upper, min_size=3, max_size=3))
     return blocks, wraps, uppers
+
+
+def wrapped(head: list[Expr], rest: list[Expr], wrap) -> Expr:
+    """∏ rest, E[∏ rest | outer], or E[head · E[∏ rest | inner] | outer]."""
+    if not wrap:
+        return prod(rest[1:], start=rest[0])
+    *inner, outer = wrap
+    inside = [*head, *([wrapped([], rest, inner)] if rest else [])]
+    return E(prod(inside[1:], start=inside[0]), given=outer)
 
 
 def written(term, shuffle: random.Random | None = None) -> Expr:
@@ -104,10 +118,11 @@ def written(term, shuffle: random.Random | None = None) -> Expr:
     parts = []
     for block, wrap in zip(blocks, wraps, strict=True):
         factors = [made(part, names, bool(shuffle and shuffle.random() < 0.5)) for part in block]
+        head, rest = (factors[:1], factors[1:]) if len(wrap) == 2 else ([], factors)
         if shuffle:
-            shuffle.shuffle(factors)
-        body = prod(factors[1:], start=factors[0])
-        parts.append(body if wrap is None else E(body, given=wrap))
+            shuffle.shuffle(rest)
+        body = wrapped(head, rest, wrap)
+        parts.append(body)
     bounds = [names[f] for f in FEATURES]
     bounds += [names[r].upto(*sorted(u, key=str)) for r, u in zip(POSITIONS, uppers, strict=True)]
     if shuffle:
@@ -144,7 +159,7 @@ def literal(term, here, outcome: int) -> Fraction:
     def place(slot: Index, bound) -> int:
         return slot.value if slot.value is not None else {**here, "h": 1, "a": 1, **bound}[slot.name]
 
-    mean = Fraction(sum(entry("x")(w, (here["m"], here["i"])) ** 2 for w in range(4)), 4)
+    second_moment = Fraction(sum(entry("x")(w, (here["m"], here["i"])) ** 2 for w in range(4)), 4)
 
     def one(part, bound, at: int) -> Fraction | int:
         kind, left, right, low, high = part[0], *(place(slot, bound) for slot in part[1:])
@@ -153,8 +168,17 @@ def literal(term, here, outcome: int) -> Fraction:
         if kind in WEIGHTS:
             return entry(kind)(at, (1, 1, left))
         if kind == "1/":
-            return 1 / (mean + here["m"])
+            return 1 / (second_moment + here["m"])
         return {"δ feature": left == right, "δ position": low == high, "≤": low <= high}[kind]
+
+    def mean(at: int, factors, wrap, bound) -> Fraction | int:
+        if not wrap:
+            return prod(one(f, bound, at) for f in factors)
+        *inner, outer = wrap
+        alike = where.alike(at, [t.name for t in outer])
+        head, rest = (factors[:1], factors[1:]) if inner else ([], factors)
+        values = [prod(one(f, bound, w) for f in head) * mean(w, rest, inner, bound) for w in alike]
+        return Fraction(sum(values), len(values))
 
     ends = [min(place(u, {}) for u in upper) for upper in uppers]
     limits = [here["d"]] * 2 + ends
@@ -162,9 +186,7 @@ def literal(term, here, outcome: int) -> Fraction:
         bound = dict(zip((z.name for z in (*FEATURES, *POSITIONS)), places, strict=True))
         product: Fraction | int = 1
         for factors, wrap in zip(blocks, wraps, strict=True):
-            alike = [outcome] if wrap is None else where.alike(outcome, [t.name for t in wrap])
-            values = [prod(one(f, bound, at) for f in factors) for at in alike]
-            product *= Fraction(sum(values), len(values)) if len(values) > 1 else values[0]
+            product *= mean(outcome, factors, wrap, bound)
             if not product:
                 break
         total += product
@@ -290,6 +312,32 @@ def test_two_prefixes_that_bound_each_other():
             here = {"m": first, "n": second, "i": 1, "d": 2}
             expected = sum(entry("x")(0, (k, 1)) for k in range(1, first + 1)) if first == second else 0
             assert value(form, setting(here)) == expected
+
+
+def test_a_prefix_of_a_sum_inside_an_expectation():
+    """Σ_{r≤m} Σ_{p≤r} E[x_pi | Wq]: the sum over r, which only bounds p, is kept, and its value with it."""
+    form = SumOver(SumOver(E(x[p, i], given=[Wq]), p.upto(POSITIONS[0])), POSITIONS[0].upto(m)).form
+    other = SumOver(SumOver(E(x[n, i], given=[Wq]), n.upto(p)), p.upto(m)).form
+    assert form == other
+    for last in (1, 2, 3):
+        expected = sum(
+            Fraction(entry("x")(w, (k, 1)), 4) for r in range(1, last + 1) for k in range(1, r + 1) for w in range(4)
+        )
+        assert value(form, setting({"m": last, "i": 1, "d": 2})) == expected
+
+
+def test_a_position_is_an_index_and_a_number():
+    """δ_mn m = δ_mn n, and δ_mn min(m, n) = δ_mn m: under a δ the number follows the index."""
+    assert (delta(m, n) * m.symbol).form == (delta(m, n) * n.symbol).form
+    assert (delta(m, n) * sympy.Min(m.symbol, n.symbol)).form == (delta(m, n) * m.symbol).form
+    assert (delta(m, TWO) / m.symbol).form == (delta(m, TWO) / 2).form
+
+
+def test_a_minimum_under_an_order():
+    """[m ≤ n] min(m, n) = [m ≤ n] m, in whichever order the sum and [m ≤ n] are written."""
+    count = SumOver(1 + 0 * x[p, i], p.upto(m, n))
+    assert (count * at_most(m, n)).form == (at_most(m, n) * count).form == (at_most(m, n) * m.symbol).form
+    assert SumOver(delta(m, p), p.upto(m, n)).form == at_most(m, n).form
 
 
 def test_sizes():

@@ -191,6 +191,8 @@ def test_positions_assumed_to_differ(entries, here, words, vocabulary):
         [rows(x, vocabulary=V if vocabulary else None, distinct=[(m, n)])],
     )
     assert differ(m, n) in outcome.hypotheses
+    deltas = [f for term in outcome.form.opened() for f in term.factors if isinstance(f, Delta)]
+    assert not any({f.left, f.right} == {m, n} for f in deltas)
     assert value(outcome.form, Setting({**here, "σ_x": σ, "V": words})) == total(
         entries,
         (m,),
