@@ -3,7 +3,7 @@
 Setting: y = x + o after one attention layer; tokens distinct unless V words are said; ε = 0 where the law of
 a row is used.
 Main results: `embedding_output_uncorrelated`, `residual_variance`, `uniform_residual_covariance`,
-`position_share`.
+`position_share`, `second_squared_norm`.
 Notation: ō the output under exactly uniform attention, a_mn = 1/m.
 
 The residual adds a variance that is the same at every position, σ_x², and one that shrinks as 1/m. Nothing
@@ -25,9 +25,9 @@ from derivations.claim import CHI2023, DERIVED, EXACT, LEADING_ORDER, Integers, 
 from derivations.embedding import embedding_mean
 from derivations.kernel import E, Proof, SumOver, Var, delta
 from derivations.kernel.expressions import expr
-from derivations.model import Wo, o, obar, u, ubar, x, y
+from derivations.model import Wo, f, mu_y, o, obar, r_y, u, ubar, x, y
 from derivations.notation import V, a, d, h, i, j, m, n, one, σ, σ_k, σ_o, σ_q, σ_v, σ_x
-from derivations.rules import algebra, definition, isserlis, linearity, rows, set_equal, using
+from derivations.rules import algebra, definition, isserlis, linearity, relation, rows, set_equal, using
 
 NARROW = {"H": Integers(1, 2), "d_h": Integers(4, 6)}  # a fourth power of Gaussians: its spread is large
 
@@ -181,4 +181,13 @@ def position_share(proof):
     proof.step(output / (σ_x**2 + output), by=using(uniform_output_covariance.theorem))
     proof.step(d**2 * σ_v**2 * σ_o**2 / (m.symbol * σ_x**2 + d**2 * σ_v**2 * σ_o**2), by=algebra)
     proof.step(d**2 * σ**2 / (m.symbol + d**2 * σ**2), by=set_equal({σ_x: σ, σ_v: σ, σ_o: σ}))
+    return proof.qed()
+
+
+@claim(source=DERIVED, says=EXACT)
+def second_squared_norm(proof):
+    """‖f_m‖² = d, surely: the second LayerNorm takes the length of y_m away, and with it the variance that depends on m."""
+    proof.start(SumOver(f[m, i] ** 2, i))
+    proof.step(SumOver((y[m, i] - mu_y[m]) ** 2 * r_y[m] ** 2, i), by=definition(f))
+    proof.step(d, by=[relation(r_y, eps_zero=True), definition(mu_y)])
     return proof.qed()

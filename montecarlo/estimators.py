@@ -152,6 +152,10 @@ class Statistic:
 
     def __call__(self, tensors: Mapping[str, Torch]) -> np.ndarray:
         """Per-group values, float64. `tensors` have a leading axis of replicates, a multiple of `copies`."""
+        return self.values(tensors).cpu().numpy()
+
+    def values(self, tensors: Mapping[str, Torch]) -> Torch:
+        """The same, as a float64 tensor on the device of the tensors."""
         total: Torch | float = 0.0
         for product in self.products:
             if not product.operands:
@@ -161,7 +165,7 @@ class Statistic:
             total = total + product.coeff * torch.einsum(product.spec, *parts)
         if not isinstance(total, Torch):
             raise ValueError("the quantity holds no random tensor: there is nothing to measure")
-        return total.to(torch.float64).cpu().numpy()
+        return total.to(torch.float64)
 
     def _operand(self, tensor: Torch, copy: int, pins, cuts) -> Torch:
         part = tensor[copy :: self.copies].to(torch.float64)

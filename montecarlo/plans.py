@@ -141,6 +141,7 @@ def plan_equation(statement: Equation, says: Says, point: Point, overrides: Mapp
         ranks = {v: k for k, v in enumerate(sorted(set(point.positions.values())), start=1)}
         point = replace(point, positions={name: ranks[v] for name, v in point.positions.items()})
     length = max(point.positions.values(), default=1) if pin else max(LENGTH, classes)
+    length += ordered  # one position later than the last that is looked at: what the causal mask is for
     claimed = at_point(right, point, pin).as_scalar()
     if claimed is None:
         raise ValueError("the right-hand side is not a number at the point")
@@ -303,7 +304,7 @@ def _surely(sampler: Sampler, claimed: float, point: Point, length: int) -> Plan
 
 
 def _plan_surely(left: Form, right: Form, point: Point, overrides) -> Plan:
-    length = max(LENGTH, *point.positions.values()) if point.positions else LENGTH
+    length = max(LENGTH, *point.positions.values(), 1) + 1
     target = at_point(right, point, pin=True).as_scalar()
     difference = at_point(left if target is not None else left - right, point, pin=True)
     compiled = compile_form(averaged(difference, length), point)

@@ -354,8 +354,7 @@ def order_at(order: Order | None, values: Mapping[str, Scalar]) -> Order | None:
         powers = list(value.lowest_power(order.watched(value)).values()) if value is not None else [1]
         if not any(powers) or min(powers) < 0:
             raise Refusal(
-                f"{name} = {value}: the remainder is {order_text(order)} as {name} → 0, "
-                f"and {value} need not be small",
+                f"{name} = {value}: the remainder is {order_text(order)} as {name} → 0, and {value} need not be small",
                 remedy=f"set {name} to another standard deviation",
             )
     return order.substitute(values)

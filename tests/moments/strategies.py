@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 EXACT_TESTS = settings(
     derandomize=True,
     deadline=None,
-    max_examples=60,
+    max_examples=50,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

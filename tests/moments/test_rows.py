@@ -307,7 +307,7 @@ piece_entries = st.lists(
 )
 
 
-@settings(EXACT_TESTS, max_examples=40)
+@settings(EXACT_TESTS, max_examples=30)
 @given(
     piece_entries,
     st.frozensets(st.sampled_from([200, 201, 202])),

@@ -17,7 +17,7 @@ from tests.moments.evaluator import number
 from tests.moments.strategies import EXACT_TESTS
 
 M, N, P = m.symbol, n.symbol, p.symbol
-FEW = settings(EXACT_TESTS, max_examples=30)
+FEW = settings(EXACT_TESTS, max_examples=25)
 fractions = st.fractions(-4, 4, max_denominator=4)
 symbols = st.sampled_from([d, H, σ, M, N])
 
