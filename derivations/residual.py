@@ -186,7 +186,7 @@ def position_share(proof):
 
 @claim(source=DERIVED, says=EXACT)
 def second_squared_norm(proof):
-    """‖f_m‖² = d, surely: the second LayerNorm takes the length of y_m away, and with it the variance that depends on m."""
+    """‖f_m‖² = d, surely: the second LayerNorm takes away the length of y_m, and its dependence on m."""
     proof.start(SumOver(f[m, i] ** 2, i))
     proof.step(SumOver((y[m, i] - mu_y[m]) ** 2 * r_y[m] ** 2, i), by=definition(f))
     proof.step(d, by=[relation(r_y, eps_zero=True), definition(mu_y)])

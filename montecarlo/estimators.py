@@ -168,7 +168,7 @@ class Statistic:
         return total.to(torch.float64)
 
     def _operand(self, tensor: Torch, copy: int, pins, cuts) -> Torch:
-        part = tensor[copy :: self.copies].to(torch.float64)
+        part = tensor.unflatten(0, (-1, self.copies)).select(1, copy).to(torch.float64)
         for axis, length in cuts:
             part = part.narrow(axis, 0, length)
         for axis, value in sorted(pins, reverse=True):
