@@ -30,6 +30,7 @@ from derivations.claim import (
 )
 from derivations.kernel import E, SumOver, delta, excess_kurtosis
 from derivations.kernel.expressions import expr
+from derivations.kernel.laws import Normal
 from derivations.model import e, mu, r, x
 from derivations.notation import V, d, i, j, m, n, ε, σ_x
 from derivations.rules import (
@@ -46,7 +47,6 @@ from derivations.rules import (
     sphere_marginal,
     using,
 )
-from derivations.rules.laws import Normal
 
 # --- a row --------------------------------------------------------------------------------------------------
 

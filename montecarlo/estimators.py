@@ -24,7 +24,8 @@ import torch
 from scipy.integrate import quad
 from torch import Tensor as Torch
 
-from derivations.kernel.forms import AtMost, Delta, Entry, Expect, Factor, Form, Open
+from derivations.kernel.factors import AtMost, Delta, Entry, Expect, Factor, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index, Range, position_value
 from derivations.kernel.scalars import ONE, Scalar, scalar
 from derivations.moments import exclusion_weights

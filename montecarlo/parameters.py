@@ -17,8 +17,8 @@ from derivations.claim import Claim, Integers, Reals, Says
 from derivations.kernel.expressions import Expr
 from derivations.kernel.hypotheses import EPS_POSITIVE, EPS_ZERO, UNIFORM_TOKENS
 from derivations.kernel.indices import Index
+from derivations.kernel.laws import HasLaw, LimitInLaw
 from derivations.kernel.theorem import Equation
-from derivations.rules.laws import HasLaw, LimitInLaw
 
 STANDARD_DEVIATIONS = ("σ_x", "σ_q", "σ_k", "σ_v", "σ_o")
 

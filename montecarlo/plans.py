@@ -27,18 +27,12 @@ from scipy import stats
 
 from derivations.claim import Claim, Says
 from derivations.kernel.expressions import At
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Inverse, Open
+from derivations.kernel.factors import Entry, Expect, Factor, Inverse, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index, position_value
+from derivations.kernel.laws import CentredSphere, CharacteristicFunction, Density, HasLaw, LimitInLaw, Normal
 from derivations.kernel.scalars import scalar
 from derivations.kernel.theorem import Equation
-from derivations.rules.laws import (
-    CentredSphere,
-    CharacteristicFunction,
-    Density,
-    HasLaw,
-    LimitInLaw,
-    Normal,
-)
 from montecarlo.engine import block_seed, block_size_for
 from montecarlo.estimators import at_point, averaged, compile_form, evaluate, uses_order
 from montecarlo.parameters import Point

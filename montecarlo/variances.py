@@ -16,7 +16,8 @@ import sympy
 
 from derivations import model
 from derivations.kernel.errors import Refusal
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open, fresh, rename
+from derivations.kernel.factors import Entry, Expect, Factor, Open, fresh, rename
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index
 from derivations.kernel.scalars import Scalar, scalar
 from derivations.layernorm import row_law

@@ -21,7 +21,8 @@ from typing import TypeAlias
 import sympy
 
 from derivations.kernel.errors import NotationError
-from derivations.kernel.forms import AtMost, Delta, Entry, Form, Open
+from derivations.kernel.factors import AtMost, Delta, Entry, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index, Range
 from derivations.kernel.scalars import ONE, Scalar, scalar
 from derivations.kernel.tensors import Tensor

@@ -22,7 +22,8 @@ from derivations.kernel.expressions import (
     Power,
     SumOf,
 )
-from derivations.kernel.forms import AtMost, Component, Delta, Entry, Factor, Form, Inverse
+from derivations.kernel.factors import AtMost, Component, Delta, Entry, Factor, Inverse
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index, Slot
 
 _LETTERS = {"feature": "ijrst", "head": "hg", "channel": "abcef", "position": "pqrstu", "word": "wv"}

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import sympy
 
 from derivations.kernel.errors import NotationError
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open, rename
+from derivations.kernel.factors import Entry, Expect, Factor, Open, rename
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index, Range, Slot, Sort
 from derivations.kernel.scalars import ONE, Scalar, scalar
 

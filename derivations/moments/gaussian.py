@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from derivations.kernel.forms import Delta
+from derivations.kernel.factors import Delta
 from derivations.kernel.indices import Index, Slot
 from derivations.kernel.scalars import Scalar, scalar
 from derivations.moments.combinatorics import perfect_matchings

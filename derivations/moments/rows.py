@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from derivations.kernel.forms import Delta, Factor
+from derivations.kernel.factors import Delta, Factor
 from derivations.kernel.indices import Index, Slot
 from derivations.kernel.scalars import ONE, ZERO, Scalar, scalar
 from derivations.moments.combinatorics import (

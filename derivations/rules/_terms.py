@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from derivations.kernel.errors import Refusal
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Inverse, Open, slots_of
+from derivations.kernel.factors import Entry, Expect, Factor, Inverse, Open, slots_of
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Slot
 from derivations.kernel.tensors import Tensor, term_entries
 

@@ -12,7 +12,8 @@ import sympy
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import Expr, expr
-from derivations.kernel.forms import AtMost, Delta, Form, Open
+from derivations.kernel.factors import AtMost, Delta, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import Hypothesis, differ
 from derivations.kernel.indices import Index
 from derivations.kernel.scalars import Scalar, scalar

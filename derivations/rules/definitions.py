@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from derivations.kernel.errors import NotationError, Refusal
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open
+from derivations.kernel.factors import Entry, Expect, Factor, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import EPS_POSITIVE, EPS_ZERO, Hypothesis, at_least
 from derivations.kernel.scalars import ONE, ZERO
 from derivations.kernel.tensors import Tensor, term_entries

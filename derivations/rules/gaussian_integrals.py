@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import sympy
 
 from derivations.kernel.errors import Refusal
-from derivations.kernel.forms import Expect, Factor, Form, Open
+from derivations.kernel.factors import Expect, Factor, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import EPS_POSITIVE, Hypothesis, Order, at_least
 from derivations.kernel.scalars import ZERO, Scalar, scalar
 from derivations.kernel.tensors import Tensor

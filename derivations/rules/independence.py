@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from derivations.kernel.errors import NotationError, Refusal
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open
+from derivations.kernel.factors import Entry, Expect, Factor, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.tensors import Tensor, term_entries
 from derivations.kernel.theorem import Outcome, Rule
 from derivations.rules._terms import edit_expectations

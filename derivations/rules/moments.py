@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import sympy
 
 from derivations.kernel.errors import NotationError, Refusal
-from derivations.kernel.forms import Expect, Factor, Form, Open
+from derivations.kernel.factors import Expect, Factor, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import (
     DISTINCT_TOKENS,
     UNIFORM_TOKENS,
@@ -19,6 +20,7 @@ from derivations.kernel.hypotheses import (
     differ,
 )
 from derivations.kernel.indices import Index
+from derivations.kernel.laws import CentredSphere, HasLaw
 from derivations.kernel.scalars import Scalar, scalar
 from derivations.kernel.tensors import Tensor
 from derivations.kernel.theorem import Outcome, Rule, Theorem
@@ -31,7 +33,6 @@ from derivations.moments import (
     summed_here,
 )
 from derivations.rules._terms import edit_expectations, refuse_dependence, slots_elsewhere, split_entries
-from derivations.rules.laws import CentredSphere, HasLaw
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from derivations.kernel.closing import open_term
 from derivations.kernel.errors import NotationError, Refusal
-from derivations.kernel.forms import AtMost, Delta, Entry, Expect, Factor, Form, Open, open_term, slots_of
+from derivations.kernel.factors import AtMost, Delta, Entry, Expect, Factor, Open, slots_of
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import Hypothesis, Order, coarser
 from derivations.kernel.indices import Index, Range, Slot
 from derivations.kernel.scalars import Scalar

@@ -13,18 +13,9 @@ import sympy
 
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import E
-from derivations.kernel.forms import (
-    Entry,
-    Expect,
-    Factor,
-    Form,
-    Open,
-    rename,
-    slots_of,
-)
-from derivations.kernel.forms import (
-    fresh as fresh_number,
-)
+from derivations.kernel.factors import Entry, Expect, Factor, Open, rename, slots_of
+from derivations.kernel.factors import fresh as fresh_number
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import Hypothesis
 from derivations.kernel.indices import Index, Range, Slot
 from derivations.kernel.scalars import Scalar, scalar

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from math import factorial
 
 from derivations.kernel.errors import NotationError, Refusal
-from derivations.kernel.forms import Entry, Expect, Factor, Form, Open
+from derivations.kernel.factors import Entry, Expect, Factor, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import Hypothesis, Order, coarser
 from derivations.kernel.indices import Index, Range, Slot
 from derivations.kernel.scalars import ONE, scalar

@@ -10,12 +10,12 @@ import sympy
 from derivations.claim import DEFAULT_DOMAIN, DERIVED, EXACT, Claim, Says, named
 from derivations.kernel import E, SumOver, delta, excess_kurtosis
 from derivations.kernel.expressions import expr
+from derivations.kernel.laws import CentredSphere, CharacteristicFunction, HasLaw, LimitInLaw, Normal
 from derivations.kernel.theorem import Equation
 from derivations.model import attention, e, obar, q, s, x
 from derivations.notation import H, a, b, d, g, h, i, j, m, n, σ_k, σ_o, σ_q, σ_v, σ_x
 from derivations.pages import all_claims
 from derivations.rules import admit
-from derivations.rules.laws import CentredSphere, CharacteristicFunction, HasLaw, LimitInLaw, Normal
 from montecarlo.check import Settings, decide, examine
 from montecarlo.parameters import STANDARD_DEVIATIONS, Point, pinned
 from montecarlo.plans import plan, plan_equation

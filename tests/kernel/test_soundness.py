@@ -13,6 +13,7 @@ from derivations.causal_softmax import attention_square_sum
 from derivations.kernel import Cov, E, NotationError, Proof, Refusal, SumOver, Theorem, Var, delta, instance
 from derivations.kernel.expressions import Num
 from derivations.kernel.hypotheses import DISTINCT_TOKENS, EPS_ZERO
+from derivations.kernel.laws import Normal
 from derivations.kernel.scalars import generator
 from derivations.kernel.tensors import Space
 from derivations.kernel.theorem import Rule
@@ -65,7 +66,6 @@ from derivations.rules import (
     using,
     within,
 )
-from derivations.rules.laws import Normal
 
 # --- theorems that nobody proved -------------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ from math import prod
 
 import sympy
 
-from derivations.kernel.forms import AtMost, Component, Delta, Entry, Expect, Factor, Form, Inverse
+from derivations.kernel.factors import AtMost, Component, Delta, Entry, Expect, Factor, Inverse
+from derivations.kernel.forms import Form
 from derivations.kernel.indices import Index, Slot
 from derivations.kernel.scalars import Scalar
 

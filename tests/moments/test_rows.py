@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from derivations.kernel import E, SumOver, at_most, delta
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import Expr
-from derivations.kernel.forms import Delta, Form, Open
+from derivations.kernel.factors import Delta, Open
+from derivations.kernel.forms import Form
 from derivations.kernel.hypotheses import DISTINCT_TOKENS, UNIFORM_TOKENS, differ
 from derivations.kernel.indices import Index, position_value
 from derivations.kernel.scalars import scalar
