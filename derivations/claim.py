@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from enum import Enum
 from functools import cached_property
 from types import ModuleType
@@ -264,9 +265,11 @@ def claims_of(module: ModuleType) -> tuple[Claim, ...]:
 
 
 def named(claims: Iterable[Claim], name: str) -> Claim:
-    """The claim called `name`. Raises NotationError with the names there are."""
+    """The claim called `name`. Raises NotationError with the names that come nearest."""
     listed = tuple(claims)
     for one in listed:
         if name in (one.name, repr(one)):
             return one
-    raise NotationError(f"claim {name!r}: there is none; there are {', '.join(c.name for c in listed)}")
+    near = get_close_matches(name, [c.name for c in listed], n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise NotationError(f"claim {name!r}: there is none; {hint}`layerlaws list` shows all {len(listed)}")

@@ -38,7 +38,7 @@ from montecarlo.verdict import (
 PILOT = 8_192  # replicates of a pilot, drawn apart from those of the verdict
 SURE = 256  # replicates of a sure equality
 SHRINKS = 60  # evaluations that a refuted claim may take, shrinking included
-EFFORT = 3e8  # numbers simulated for a claim after which no further example is drawn: a few seconds
+EFFORT = 1.5e8  # numbers simulated for a claim after which no further example is drawn: a second or two
 
 
 @dataclass(frozen=True)

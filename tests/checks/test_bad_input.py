@@ -34,7 +34,7 @@ def _measured(rhs):
         (lambda: LayerSpec(d=8, H=3), "H=3 does not divide d=8"),
         (lambda: LayerSpec(d=8, sigma_q=0.0), "sigma_q=0.0 is not a standard deviation"),
         (lambda: LayerSpec(d=8, L=0), "L=0 is not a size"),
-        (lambda: named(all_claims(), "nothing"), "claim 'nothing': there is none; there are "),
+        (lambda: named(all_claims(), "nothing"), "claim 'nothing': there is none; "),
         (lambda: Proof("p").start(E(e[m, i])).step(E(e[m, j]), by=[]), "index j is free on the new line but not"),
         (lambda: Proof("p").step(E(e[m, i]), by=[]), "proof of p: not started"),
         (lambda: Proof("p").start(E(e[m, i])).qed(), "a proof has a left-hand side and at least one step"),

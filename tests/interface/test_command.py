@@ -53,7 +53,7 @@ def test_check_of_one_claim(capsys):
 @pytest.mark.parametrize(
     ("arguments", "wording"),
     [
-        (["show", "no_such_claim"], "claim 'no_such_claim': there is none; there are "),
+        (["show", "square_norm"], "claim 'square_norm': there is none; did you mean squared_norm"),
         (["check", "squared_norm", "--alpha", "2"], "--alpha: is a rate between 0 and 1; got 2.0"),
         (
             ["check", "squared_norm", "--tolerance", "0"],
