@@ -38,7 +38,7 @@ from montecarlo.verdict import (
 PILOT = 8_192  # replicates of a pilot, drawn apart from those of the verdict
 SURE = 256  # replicates of a sure equality
 SHRINKS = 60  # evaluations that a refuted claim may take, shrinking included
-EFFORT = 1.5e8  # numbers simulated for a claim after which no further example is drawn: a second or two
+EFFORT = 5e7  # numbers simulated for a claim after which, from the second example on, no further one is drawn
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,8 @@ def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrid
         key = point.key()
         if key not in done:
             spent = sum(m.floats for m in done.values())
-            if len(done) >= SHRINKS + examples or (not refuted and not circulated and spent > EFFORT):
+            enough = not refuted and not circulated and spent > EFFORT and len(done) > 1
+            if len(done) >= SHRINKS + examples or enough:
                 return  # the budget is spent: nothing smaller, and no further example, is looked for
             if settings.progress:
                 settings.progress(f"{claim!r} at {point.text()}")
