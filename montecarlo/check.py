@@ -12,13 +12,14 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 
 from derivations.claim import Claim, Says
+from derivations.kernel.errors import Refusal
 from montecarlo.engine import Runner
 from montecarlo.parameters import Point, points
 from montecarlo.plans import Plan, plan
@@ -179,6 +180,15 @@ def decide(
         cap=settings.cap,
         says=says,
     )
+
+
+def as_written(claim: Claim) -> Claim:
+    """The claim itself; where its proof is refused, what its chain would have stated: that can be measured too."""
+    try:
+        _ = claim.statement
+    except Refusal:
+        return replace(claim, says=Says.CIRCULATED)
+    return claim
 
 
 class _RefutedError(Exception):

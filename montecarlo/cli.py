@@ -96,7 +96,7 @@ def _check(options: argparse.Namespace) -> int:
         if not value:
             raise ValueError(f"{name}: {reason}; got {getattr(options, name[2:])}")
     claims = _chosen(options.claims)
-    from montecarlo.check import Settings, examine
+    from montecarlo.check import Settings, as_written, examine
     from montecarlo.devices import resolve_device
     from montecarlo.report import report_text, summary_lines
 
@@ -113,8 +113,10 @@ def _check(options: argparse.Namespace) -> int:
     try:
         for claim in claims:
             proofs.append((claim, _prove(claim)))
-            report = examine(claim, options.alpha / len(claims), settings)
-            reports.append(report)
+            written = as_written(claim)
+            report = examine(written, options.alpha / len(claims), settings)
+            if written is claim:
+                reports.append(report)
             _say("", end="\r")
             print(report_text(report), flush=True)
     except KeyboardInterrupt:

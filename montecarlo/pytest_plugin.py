@@ -115,22 +115,27 @@ class MeasureItem(ClaimItem):
 
     def runtest(self) -> None:
         """Measure it."""
-        from montecarlo.check import Settings, examine
+        from montecarlo.check import Settings, as_written, examine
         from montecarlo.report import report_text
 
         results = self.config.stash[_RESULTS]
         option = self.config.option
         measured = sum(isinstance(item, MeasureItem) for item in self.session.items)
         settings = Settings(seed=option.mc_seed, alpha=option.mc_alpha, device=option.device)
-        report = examine(self.claim, option.mc_alpha / max(1, measured), settings)
+        claim = as_written(self.claim)
+        report = examine(claim, option.mc_alpha / max(1, measured), settings)
+        if claim is not self.claim:
+            raise WrongVerdictError(f"its proof is refused; measured as it is written:\n{report_text(report)}")
         results.reports.append(report)
         if not report.as_meant:
             raise WrongVerdictError(report_text(report))
 
     def repr_failure(self, excinfo, style=None) -> str:
         """The verdict, without a traceback."""
-        if isinstance(excinfo.value, WrongVerdictError):
-            return str(excinfo.value)
+        from derivations.kernel import NotationError, Refusal
+
+        if isinstance(excinfo.value, WrongVerdictError | Refusal | NotationError):
+            return f"{self.claim!r}: {excinfo.value}"
         return str(super().repr_failure(excinfo, style))
 
 

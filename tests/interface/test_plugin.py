@@ -38,7 +38,25 @@ def test_the_summary_says_what_was_proved_and_measured():
     assert "any, to rounding" in done.stdout
 
 
-def test_a_wrong_claim_fails_with_its_verdict(tmp_path, monkeypatch):
+def test_a_refused_claim_is_measured_as_it_is_written():
+    """Where the kernel refuses a chain, what it would have stated is measured all the same."""
+    from derivations.claim import DEFAULT_DOMAIN, DERIVED, EXACT, Claim
+    from derivations.kernel import E
+    from derivations.model import Wq
+    from derivations.notation import a, h, i, σ_q
+    from derivations.rules import isserlis
+    from montecarlo.check import as_written, examine
+    from montecarlo.verdict import Outcome
+
+    def derive(proof):
+        return proof.start(E(Wq[h, a, i] ** 2)).step(2 * σ_q**2, by=isserlis(Wq)).qed()
+
+    claim = Claim("twice", "nowhere", EXACT, DERIVED, "E W² = 2σ²", derive, domain=DEFAULT_DOMAIN)
+    assert as_written(claim) is not claim
+    assert examine(as_written(claim), 1e-8).outcome is Outcome.REFUTED
+
+
+def test_a_wrong_claim_fails_with_its_verdict():
     """A claim that says more than is true fails with an estimate and a counterexample, not with a traceback."""
     from derivations.claim import DERIVED, EXACT, Claim
     from derivations.kernel import E
