@@ -599,6 +599,6 @@ def _correction(refusal) -> str:
 
 def claim_latex(claim) -> str:
     """A claim: its name, how it is meant and its source, then the theorem or the refused chain."""
-    head = f"{claim.name.replace('_', ' ')} — {claim.says.value}; {claim.source.key}"
+    head = f"{claim.name.replace('_', ' ')} — {claim.meant}; {claim.source.key}"
     body = refused_latex(claim.refused) if claim.says.value.startswith("circulated") else theorem_latex(claim.theorem)
     return f"{head}\n\n{body}"

@@ -70,7 +70,6 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from derivations.claim import Says
     from derivations.render import claim_latex, refused_text, theorem_text
 
     (claim,) = _chosen([options.claim])
@@ -78,7 +77,7 @@ def _show(options: argparse.Namespace) -> int:
         print(claim_latex(claim))
         return OK
     print(f"{claim!r}   ({claim.says.value}; {claim.source.citation})\n{claim.summary}\n")
-    refused = claim.says is Says.CIRCULATED
+    refused = claim.circulated
     print(refused_text(claim.refused) if refused else theorem_text(claim.theorem, derivation=True))
     return OK
 

@@ -168,6 +168,7 @@ class Runner:
         device: see `resolve_device`.
         executor: anything with the `concurrent.futures` interface: `processes(2)`, or the `get_executor()`
             of a `dask.distributed` client. None computes in this process.
+        finite: whether a value that is not finite is refused here; else whoever draws it judges.
 
     Raises:
         ValueError: the block size is below 1, or the device is not here.
@@ -182,8 +183,10 @@ class Runner:
         block_size: int,
         device: str | torch.device = "auto",
         executor: Executor | None = None,
+        finite: bool = True,
     ) -> None:
         """Check the arguments; compute nothing yet."""
+        self._finite = finite
         if block_size < 1:
             raise ValueError(f"block_size={block_size} holds no replicate. Use a whole number of 1 or more.")
         self._statistic, self._root, self._keys = statistic, root, tuple(keys)
@@ -265,7 +268,7 @@ class Runner:
                 f"the statistic of {self._keys!r} returned {values.dtype} of shape {values.shape}. "
                 f"Return float64 with one entry (or row) for each of the {self._block_size} replicates."
             )
-        if not np.isfinite(values).all():
+        if self._finite and not np.isfinite(values).all():
             raise ValueError(
                 f"block {index} of {self._keys!r}, seed {self.seed(index)}, has a value that is not finite. "
                 "Look for a division by zero or an overflow in the statistic."

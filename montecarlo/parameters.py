@@ -8,13 +8,17 @@ the σ's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from derivations.claim import Claim, Integers, Reals, Says
-from derivations.kernel.expressions import Expr
+import sympy
+
+from derivations.claim import LEADING_ORDER, Claim, Choices, Integers, Reals, Stated
+from derivations.claim.domains import Range, drawing_order
+from derivations.kernel.expressions import At, Expr
 from derivations.kernel.hypotheses import EPS_POSITIVE, EPS_ZERO, UNIFORM_TOKENS
 from derivations.kernel.indices import Index
 from derivations.kernel.laws import HasLaw, LimitInLaw
@@ -90,6 +94,26 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Values:
+    """One set of parameters of a claim by a sampler: names and their numbers (or words), in the domain's order."""
+
+    items: tuple[tuple[str, int | float | str], ...]
+
+    def numbers(self) -> dict[str, float]:
+        """The value of every symbol that is a number."""
+        return {name: value for name, value in self.items if not isinstance(value, str)}
+
+    def key(self) -> tuple:
+        """A hashable, stable key: seeds are made of it."""
+        return self.items
+
+    def text(self, statement_symbols: frozenset[str] = frozenset()) -> str:
+        """d = 8, σ = 0.1, …"""
+        parts = [f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in self.items]
+        return ", ".join(parts) or "its one point"
+
+
+@dataclass(frozen=True)
 class Openings:
     """What a claim leaves open, read off its statement and hypotheses."""
 
@@ -106,6 +130,10 @@ class Openings:
         if isinstance(statement, Equation):
             subject: Expr = statement.lhs
             free = statement.lhs.free | statement.rhs.free
+        elif isinstance(statement, Stated):
+            subject = statement.of[0]
+            row = statement.quantity.name == "entropy" and isinstance(subject, At)
+            free = frozenset(i for of in statement.of for i in (of.indices[:-1] if row else of.free))
         else:
             assert isinstance(statement, HasLaw | LimitInLaw)
             subject = statement.subject
@@ -115,6 +143,8 @@ class Openings:
         symbols = set(subject.form.symbols)
         if isinstance(statement, Equation):
             symbols |= statement.rhs.form.symbols
+        if isinstance(statement, Stated):
+            symbols |= {str(x) for x in statement.free_symbols}
         if "σ" in symbols or isinstance(statement, LimitInLaw):
             equal = dict.fromkeys(STANDARD_DEVIATIONS, "σ")
         return Openings(
@@ -126,24 +156,81 @@ class Openings:
         )
 
 
-def _draw(draw: st.DrawFn, spec: Integers | Reals) -> float:
+STEPS = 40  # of a grid over a real range, so that a counterexample shrinks to a round number
+
+
+def _draw(draw: st.DrawFn, spec: Range, values: Mapping[str, float | str] = {}) -> float | int | str:
+    if isinstance(spec, Choices):
+        return draw(st.sampled_from(spec.options))
+    low, high, step = limits(spec, values)
     if isinstance(spec, Integers):
-        return draw(st.integers(spec.low, spec.high))
-    steps = 40  # a grid on the logarithmic scale, so that a counterexample shrinks to a round one
-    place = draw(st.integers(0, steps))
-    value = spec.low * (spec.high / spec.low) ** (place / steps)
-    return float(f"{value:.3g}")
+        return draw(st.integers(int(low // step), int(high // step))) * int(step)
+    return placed(spec, low, high, draw(st.integers(0, STEPS)) / STEPS)
+
+
+def placed(spec: Reals, low: float, high: float, share: float) -> float:
+    """The number that lies at this share of the range, on its scale, to three digits but not outside."""
+    value = low * (high / low) ** share if spec.log else low + (high - low) * share
+    return min(max(float(f"{value:.3g}"), low), high)
+
+
+def limits(spec: Integers | Reals, values: Mapping[str, float | str]) -> tuple[float, float, int]:
+    """(low, high, step) of a range at these values: for integers the least and greatest multiple.
+
+    Raises ValueError if nothing lies between.
+    """
+
+    def at(limit: object) -> float:
+        if not isinstance(limit, sympy.Expr):
+            return limit  # type: ignore[return-value]
+        return float(limit.subs({s: values[str(s)] for s in limit.free_symbols}))
+
+    low, high = at(spec.low), at(spec.high)
+    step = int(at(spec.multiple_of)) if isinstance(spec, Integers) else 1
+    if isinstance(spec, Integers):
+        low, high = -(-int(math.ceil(low)) // step) * step, int(math.floor(high)) // step * step
+    if low > high:
+        where = ", ".join(f"{k} = {v}" for k, v in values.items())
+        raise ValueError(f"domain: {spec} is empty at {where}; restrict the symbols that its limits hold")
+    return low, high, step
 
 
 @st.composite
-def points(draw: st.DrawFn, claim: Claim) -> Point:
-    """Points of the claim's domain."""
+def _values(draw: st.DrawFn, claim: Claim) -> Values:
+    held: dict[str, int | float | str] = {}
+    for name in drawing_order(claim.domain):
+        held[name] = _draw(draw, claim.domain[name], held)
+    return Values(tuple((name, held[name]) for name in claim.domain))
+
+
+def simplest(claim: Claim) -> Point | Values:
+    """The point with every range in its middle (integers and words at their first): where a ladder is set up."""
+    if claim.sampler is None:
+        return pinned(claim, apart=True)
+    held: dict[str, int | float | str] = {}
+    for name in drawing_order(claim.domain):
+        spec = claim.domain[name]
+        if isinstance(spec, Choices):
+            held[name] = spec.options[0]
+            continue
+        low, high, _ = limits(spec, held)
+        held[name] = int(low) if isinstance(spec, Integers) else placed(spec, low, high, 0.5)
+    return Values(tuple((name, held[name]) for name in claim.domain))
+
+
+def points(claim: Claim) -> st.SearchStrategy:
+    """Points of the claim's domain: a `Point` of the layer, or the `Values` of a sampler's parameters."""
+    return _values(claim) if claim.sampler is not None else _points(claim)
+
+
+@st.composite
+def _points(draw: st.DrawFn, claim: Claim) -> Point:
     domain, openings = claim.domain, Openings.of(claim)
     heads, head_width = int(_draw(draw, domain["H"])), int(_draw(draw, domain["d_h"]))
     head_width = max(head_width, -(-int(domain["d"].low) // heads))
     vocabulary = int(_draw(draw, domain["V"])) if openings.needs_vocabulary else None
     stds = _draw_stds(draw, claim, openings, heads * head_width)
-    eps = _draw(draw, domain["ε"]) if openings.needs_eps else 0.0
+    eps = float(_draw(draw, domain["ε"])) if openings.needs_eps else 0.0
     positions = _draw_positions(draw, claim, openings.positions)
     classes = _draw_classes(
         draw, openings.others, {"head": heads, "channel": head_width, "feature": heads * head_width}
@@ -158,8 +245,8 @@ def _draw_stds(draw: st.DrawFn, claim: Claim, openings: Openings, width: int) ->
         stds = dict.fromkeys(STANDARD_DEVIATIONS, shared)
     else:
         stds = {name: float(_draw(draw, domain.get(name, domain["σ"]))) for name in STANDARD_DEVIATIONS}
-    if claim.says is Says.LEADING_ORDER:
-        small = _draw(draw, domain["s2"])
+    if claim.says is LEADING_ORDER:
+        small = float(_draw(draw, domain["s2"]))
         logit = float(f"{(small**0.25) / width**0.5:.4g}")  # d² σ⁴ = s²
         if openings.equal:
             stds = dict.fromkeys(STANDARD_DEVIATIONS, logit)
@@ -212,7 +299,7 @@ def pinned(claim: Claim, apart: bool = False) -> Point:
     stds = {name: middle(domain.get(name, domain["σ"])) * factor for name, factor in spread.items()}
     if openings.equal:
         stds = dict.fromkeys(STANDARD_DEVIATIONS, middle(domain["σ"]))
-    if claim.says is Says.LEADING_ORDER:
+    if claim.says is LEADING_ORDER:
         logit = float(f"{(domain['s2'].high ** 0.25) / (heads * head_width) ** 0.5:.4g}")
         stds = dict.fromkeys(STANDARD_DEVIATIONS, logit) if openings.equal else stds | {"σ_q": logit, "σ_k": logit}
     return Point(

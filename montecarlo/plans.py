@@ -18,14 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import sympy
 import torch
 from scipy import stats
 
-from derivations.claim import Claim, Says
+from derivations.claim import Claim
 from derivations.kernel.expressions import At
 from derivations.kernel.factors import Entry, Expect, Factor, Inverse, Open
 from derivations.kernel.forms import Form
@@ -37,6 +37,7 @@ from montecarlo.engine import block_seed, block_size_for
 from montecarlo.estimators import at_point, averaged, compile_form, evaluate, uses_order
 from montecarlo.parameters import Point
 from montecarlo.transformer import Definition, LayerSpec, floats_per_replicate, simulate
+from montecarlo.verdict import Calibration
 from montecarlo.variances import given_e, moments
 
 LENGTH = 3  # positions that are averaged over run over 1 … at least LENGTH
@@ -79,6 +80,21 @@ class Sampler:
         return block_size_for(self.floats)
 
 
+class Measured(Protocol):
+    """What a plan draws: (seed, size, device) ↦ float64 values of a statistic."""
+
+    def __call__(self, seed: int, size: int, device: torch.device) -> np.ndarray:
+        """The values of one block."""
+
+    @property
+    def floats(self) -> int:
+        """How many numbers one value takes to simulate."""
+
+    @property
+    def block_size(self) -> int:
+        """Values to a block."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is measured, what is claimed, and what is known of the spread.
@@ -88,7 +104,7 @@ class Plan:
     """
 
     kind: str
-    sampler: Sampler
+    sampler: Measured
     claimed: float
     variance: float | None = None
     scale: float = 1.0
@@ -97,6 +113,9 @@ class Plan:
     rounding: float = 0.0
     cdf: Callable[[np.ndarray], np.ndarray] | None = field(default=None, compare=False)
     unit: str = ""
+    calibration: Calibration = Calibration.EXACT
+    rank: int = 1  # the power of the statistic's ratio: 2 where a standard deviation is decided by its square
+    shown: float | None = None  # the value claimed (or the scale of a zero), where the statistic is in its units
 
 
 def layer_spec(point: Point, length: int, dtype: torch.dtype = torch.float32) -> LayerSpec:
@@ -114,10 +133,10 @@ def plan(claim: Claim, point: Point, overrides: Mapping[str, object] | None = No
     if isinstance(statement, LimitInLaw):
         return _plan_law(HasLaw(statement.subject, statement.law), point, overrides)
     assert isinstance(statement, Equation)
-    return plan_equation(statement, claim.says, point, overrides)
+    return plan_equation(statement, point, overrides)
 
 
-def plan_equation(statement: Equation, says: Says, point: Point, overrides: Mapping[str, object] | None = None) -> Plan:
+def plan_equation(statement: Equation, point: Point, overrides: Mapping[str, object] | None = None) -> Plan:
     """The plan for lhs = rhs."""
     left, right = statement.lhs.form, statement.rhs.form
     given = {g for t in left.opened() for f in t.factors if isinstance(f, Expect) for g in f.given}
@@ -186,7 +205,7 @@ def _untautologised(
 
     If that is constant too, the equality is sure.
     """
-    fixed = _pinned_everywhere(single)
+    fixed = pinned_everywhere(single)
     known = moments(fixed, point.V is not None) if fixed != averaged_form else None
     if known is not None:
         mean, square = (evaluate(k, point) for k in known)
@@ -202,7 +221,7 @@ def _untautologised(
 
 def _plan_zero(sampler: Sampler, single: Form, point: Point, length: int, variance: float | None, overrides) -> Plan:
     """A zero claim, in units of the root mean square of one summand: a correlation."""
-    fixed = _pinned_everywhere(single)
+    fixed = pinned_everywhere(single)
     square = moments(fixed, point.V is not None) if point.eps == 0 else None
     if square is not None:
         scale = math.sqrt(evaluate(square[1], point))
@@ -216,7 +235,7 @@ def _plan_zero(sampler: Sampler, single: Form, point: Point, length: int, varian
     return Plan("zero", sampler, 0.0, variance, scale=scale, unit="correlation")
 
 
-def _pinned_everywhere(form: Form) -> Form:
+def pinned_everywhere(form: Form) -> Form:
     """The form with its free indices set to fixed, different values."""
     names: dict[Index, Index] = {}
     counts: dict[str, int] = {}
@@ -330,7 +349,7 @@ def _plan_conditional(left: Form, right: Form, point: Point, overrides) -> Plan:
         number = form.as_scalar()
         return evaluate(number, point) if number is not None else float(compile_form(form, point)(fixed)[0])
 
-    single = _pinned_everywhere(left)
+    single = pinned_everywhere(left)
     left = averaged(left, length)
     claimed = value_of(averaged(right, length))
     compiled = compile_form(left, point)

@@ -86,11 +86,9 @@ class ProofItem(ClaimItem):
 
     def runtest(self) -> None:
         """Prove it."""
-        from derivations.claim import Says
-
         results = self.config.stash[_RESULTS]
         try:
-            if self.claim.says is Says.CIRCULATED:
+            if self.claim.circulated:
                 _ = self.claim.refused
             else:
                 theorem = self.claim.theorem

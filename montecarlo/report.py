@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from derivations.claim import Claim, Says
+from derivations.claim import Claim
 from derivations.pages import all_claims
 from derivations.render import statement_text
 from montecarlo.check import Measurement, Report
@@ -28,7 +28,7 @@ def measurement_text(measurement: Measurement) -> str:
 
 def report_text(report: Report) -> str:
     """The verdict on a claim, with its counterexample or its worst measurement."""
-    head = f"{report.claim!r} ({report.claim.says.value}): {report.outcome.value}"
+    head = f"{report.claim!r} ({report.claim.meant}): {report.outcome.value}"
     head += f"\n  {statement_text(report.claim.statement)}"
     if report.counterexample is not None:
         lines = [head, "  smallest counterexample: " + measurement_text(report.counterexample)]
@@ -48,10 +48,10 @@ def summary_lines(proofs: Sequence[tuple[Claim, str | None]], reports: Sequence[
     reports = sorted(reports, key=lambda r: reading.get(r.claim.name, len(reading)))
     lines: list[str] = []
     good = [claim for claim, error in proofs if error is None]
-    admitted = [c for c in good if c.says is not Says.CIRCULATED and c.theorem.admitted]
-    proved = [c for c in good if c.says is not Says.CIRCULATED and c not in admitted]
+    admitted = [c for c in good if not c.circulated and c.theorem.admitted]
+    proved = [c for c in good if not c.circulated and c not in admitted]
     to_order = [c for c in proved if getattr(c.theorem, "order", None) is not None]
-    refused = [c for c in good if c.says is Says.CIRCULATED]
+    refused = [c for c in good if c.circulated]
     lines.append(
         f"proved exactly {len(proved) - len(to_order)}, proved to an order {len(to_order)}, admitted {len(admitted)}, "
         f"false chains refused by the kernel {len(refused)}, proofs failed {len(proofs) - len(good)}"
@@ -64,7 +64,7 @@ def summary_lines(proofs: Sequence[tuple[Claim, str | None]], reports: Sequence[
 def _measured_lines(reports: Sequence[Report], alpha: float) -> list[str]:
     counts = Counter(
         "refuted as they should be"
-        if r.claim.says is Says.CIRCULATED and r.as_meant
+        if r.claim.circulated and r.as_meant
         else "confirmed"
         if r.as_meant
         else f"{r.outcome.value}: NOT as stated"

@@ -14,7 +14,7 @@ from montecarlo.verdict.bounded import decide_bounded
 from montecarlo.verdict.budget import Budget
 from montecarlo.verdict.catoni import CatoniTest, planned_replicates
 from montecarlo.verdict.laws import decide_law, kolmogorov_distance
-from montecarlo.verdict.means import decide_mean, decide_zero
+from montecarlo.verdict.means import decide_mean, decide_zero, locate_mean
 from montecarlo.verdict.outcome import Calibration, Outcome, Verdict
 from montecarlo.verdict.replicates import Draw
 from montecarlo.verdict.sign import decide_sign
@@ -36,6 +36,7 @@ __all__ = [
     "decide_zero",
     "disjoint_products",
     "kolmogorov_distance",
+    "locate_mean",
     "pairs_variance",
     "pilot_variance",
     "planned_replicates",

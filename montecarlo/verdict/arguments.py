@@ -65,6 +65,8 @@ def check_calibration(calibration: Calibration) -> None:
 
 
 def check_says(says: str) -> None:
-    """'exact' or 'approximate', or ValueError."""
-    if says not in ("exact", "approximate"):
-        raise ValueError(f"says={says!r} is not how a claim is meant. Use 'exact' or 'approximate'.")
+    """'exact', 'approximate', 'at most' or 'at least', or ValueError."""
+    if says not in ("exact", "approximate", "at most", "at least"):
+        raise ValueError(
+            f"says={says!r} is not how a claim is meant. Use 'exact', 'approximate', 'at most' or 'at least'."
+        )

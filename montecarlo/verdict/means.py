@@ -8,6 +8,8 @@ said to be
 
 - *exact*: c = 1 rejected → REFUTED, however small the error; else 1 − ε rejected from above and 1 + ε from
   below → CONFIRMED within ε; else the next look.
+- *at most* (*at least* alike): 1 rejected from below, that is truth > claimed → REFUTED; else 1 + ε rejected from
+  above → CONFIRMED within ε; else the next look.
 - *approximate*: 1 − ε rejected from above and 1 + ε from below → CONFIRMED; 1 + ε rejected from above
   or 1 − ε from below, and so all of [1 − ε, 1 + ε] → REFUTED; else the next look.
 
@@ -24,6 +26,7 @@ points beyond them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +46,7 @@ from montecarlo.verdict.replicates import Draw, Replicates, looks_up_to, mean_an
 from montecarlo.verdict.variance import sample_variance, variance_exceeds, variance_falls_short
 from montecarlo.verdict.words import broken, percent, provided
 
-__all__ = ["decide_mean", "decide_zero"]
+__all__ = ["decide_mean", "decide_zero", "locate_mean"]
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,12 @@ def _decide(draw: Draw, case: _Case) -> Verdict:
 def _look(test: CatoniTest, case: _Case) -> Outcome:
     """The decision at one look, in the order that the module states."""
     low, high = case.target - case.tolerance, case.target + case.tolerance
+    if case.says in ("at most", "at least"):
+        side = 1 if case.says == "at most" else -1
+        if side * test.score(case.target) >= test.threshold:
+            return Outcome.REFUTED
+        inside = side * test.score(case.target + side * case.tolerance) <= -test.threshold
+        return Outcome.CONFIRMED if inside else Outcome.UNDECIDED
     if case.says == "exact" and abs(test.score(case.target)) >= test.threshold:
         return Outcome.REFUTED
     at_low, at_high = test.score(low), test.score(high)
@@ -223,6 +232,11 @@ def _reason(case: _Case, values: np.ndarray, outcome: Outcome, interval: tuple[f
     mean = total(values) / len(values)
     what = "the truth over the claim" if case.target else "the mean over its scale"
     lies = f"{what} lies in [{low:.4g}, {high:.4g}]"
+    if case.says in ("at most", "at least") and outcome is not Outcome.UNDECIDED:
+        verb = "not " if outcome is Outcome.REFUTED else ""
+        rests = provided(case.calibration, case.variance, case.alpha, len(values)) if not verb else ""
+        slack = "" if verb else f" within {percent(case.tolerance)}"
+        return f"{lies}, {verb}{case.says} {case.target:g}{slack}{rests}"
     if outcome is Outcome.CONFIRMED:
         rests = provided(case.calibration, case.variance, case.alpha, len(values))
         return f"{lies}, inside ±{percent(case.tolerance)}{rests}"
@@ -263,3 +277,44 @@ def _verdict(
         smallest_caught=resolution(interval, case.target, outcome),
         reason=reason,
     )
+
+
+def locate_mean(
+    draw: Draw, *, variance: float, alpha: float, cap: int, wide: Callable[[float, float], bool]
+) -> tuple[tuple[float, float], int]:
+    """An interval for E Q with P(E Q outside) ≤ α if Var Q ≤ v, for iid replicates Q_r: Catoni's, inverted.
+
+    Sample sizes double from 16 L up to `cap` until the interval is not `wide(low, high)` any more; L = ln(2J/α) for the J
+    looks there can be.
+
+    Args:
+        draw: the replicates Q_r.
+        variance: v ≥ Var Q, absolute.
+        alpha: one minus the coverage, over all looks.
+        cap: the most replicates to draw.
+        wide: (low, high) ↦ whether to go on.
+
+    Returns:
+        The interval and the number of replicates.
+
+    Raises:
+        ValueError: an argument is out of its range, or `draw` returns another shape.
+
+    Source: Catoni (2012).
+    """
+    check_alpha(alpha)
+    check_cap(cap)
+    check_variance("variance", variance)
+    most = 24
+    rate = math.log(2 * most / alpha)
+    sizes = [min(cap, math.ceil(16 * rate) * 2**k) for k in range(most)]
+    replicates = Replicates(draw, min(cap, sizes[-1]))
+    interval, n = (-math.inf, math.inf), 0
+    for n in dict.fromkeys(sizes):
+        values = replicates.first(n)
+        if replicates.broken:
+            return (-math.inf, math.inf), n
+        interval = CatoniTest(values, variance, rate).interval()
+        if not wide(*interval):
+            break
+    return interval, n

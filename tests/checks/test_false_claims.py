@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from derivations.claim import DEFAULT_DOMAIN, DERIVED, EXACT, Claim, Says, named
+from derivations.claim import DEFAULT_DOMAIN, DERIVED, EXACT, LEADING_ORDER, Claim, named
 from derivations.kernel import E, SumOver, delta, excess_kurtosis
 from derivations.kernel.expressions import expr
 from derivations.kernel.laws import CentredSphere, CharacteristicFunction, HasLaw, LimitInLaw, Normal
@@ -113,7 +113,7 @@ def _stated(statement) -> Claim:
 def test_an_approximate_claim_is_refuted_only_outside_its_tolerance():
     """1 % off: refuted as exact when looked at closely, confirmed as leading order within 5 %."""
     off = d * σ_q**2 * sympy.Rational(101, 100)
-    assert _outcome(E(q[m, h, a] ** 2), off, Says.LEADING_ORDER) is Outcome.CONFIRMED
+    assert _outcome(E(q[m, h, a] ** 2), off, LEADING_ORDER) is Outcome.CONFIRMED
     made = plan_equation(Equation(E(q[m, h, a] ** 2), expr(off)), EXACT, POINT)
     assert decide(made, CARRIER, POINT, ALPHA, 0.005, Settings()).outcome is Outcome.REFUTED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from derivations.claim import Claim, Says
+from derivations.claim import Claim
 from derivations.kernel.expressions import Add, Expr, Mul, Num, Power
 from derivations.kernel.scalars import scalar
 from derivations.kernel.theorem import Equation
@@ -35,7 +35,7 @@ def _written(e: Expr) -> sympy.Expr | None:
 def _formula(claim: Claim, point: Point) -> sympy.Expr | None:
     """What is claimed at a point as a formula, where that is a deterministic one, and not 0."""
     statement = claim.statement
-    if claim.says is Says.CIRCULATED or not isinstance(statement, Equation):
+    if claim.circulated or not isinstance(statement, Equation):
         return None
     value = at_point(statement.rhs.form, point, pin=False).as_scalar()
     if value is None or not value:
@@ -64,7 +64,7 @@ def test_every_mutant_of_the_formula_is_refuted(claim):
 def _try_mutants(claim: Claim, point: Point, outcomes: dict[str, set[Outcome]]) -> None:
     settings, statement = Settings(), claim.statement
     formula = _formula(claim, point)
-    true = plan_equation(statement, claim.says, point)
+    true = plan_equation(statement, point)
     source = runner(true, claim, point, settings, "mutants")
     verdict = decide(true, claim, point, ALPHA, claim.tolerance, settings, "mutants", draw=source.draw)
     assert verdict.outcome is Outcome.CONFIRMED, f"{point.text()}: {verdict.reason}"
@@ -72,7 +72,7 @@ def _try_mutants(claim: Claim, point: Point, outcomes: dict[str, set[Outcome]]) 
     for what, mutated in mutants(formula, point.numbers()):
         if abs(evaluate(scalar(mutated), point) / value - 1) < 1e-12:
             continue  # the same number here: this point does not separate it
-        made = plan_equation(Equation(statement.lhs, Num(mutated)), claim.says, point)
+        made = plan_equation(Equation(statement.lhs, Num(mutated)), point)
         draw = source.draw if made.sampler == true.sampler else None
         seen = decide(made, claim, point, ALPHA, claim.tolerance, settings, "mutants", draw=draw)
         outcomes.setdefault(what, set()).add(seen.outcome)
