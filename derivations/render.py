@@ -17,6 +17,8 @@ from itertools import groupby
 
 import sympy
 
+from derivations.claim.quantities import Distribution
+from derivations.claim.statements import Stated
 from derivations.kernel.expressions import (
     Add,
     At,
@@ -403,20 +405,40 @@ def _power_text(power: Fraction) -> str:
     return "" if power == 1 else str(power).translate(_SUPERSCRIPTS) if power.denominator == 1 else f"^({power})"
 
 
-def statement_text(statement: Statement) -> str:
+def statement_text(statement: Statement | Stated) -> str:
     """A statement in one line."""
     if isinstance(statement, Equation):
         tail = f" + {order_text(statement.order)}" if statement.order else ""
         return f"{text(statement.lhs)} = {text(statement.rhs)}{tail}"
+    if isinstance(statement, Stated):
+        return _stated(statement, text, scalar_text)
     return statement.text()  # type: ignore[attr-defined]
 
 
-def statement_latex(statement: Statement) -> str:
+def statement_latex(statement: Statement | Stated) -> str:
     """A statement in LaTeX."""
     if isinstance(statement, Equation):
         tail = f" + {order_latex(statement.order)}" if statement.order else ""
         return f"{latex(statement.lhs)} = {latex(statement.rhs)}{tail}"
+    if isinstance(statement, Stated):
+        return _stated(statement, latex, scalar_latex, tex=True)
     return statement.latex()  # type: ignore[attr-defined]
+
+
+def _stated(statement: Stated, shown: Callable[[Expr], str], number: Callable, tex: bool = False) -> str:
+    """quantity(of) = value, of a sampler's X where nothing is named."""
+    of = ", ".join(map(shown, statement.of)) or ("X, Y" if statement.quantity.pairs else "X")
+    if isinstance(statement.value, Distribution):
+        return (
+            rf"\text{{law of }} {of} = \text{{{_escaped(str(statement.value))}}}"
+            if tex
+            else f"law of {of} is {statement.value}"
+        )
+    if not tex:
+        return f"{statement.quantity.text(of)} {statement.relation} {number(statement.value)}"
+    sign = {"≤": r"\le", "≥": r"\ge"}.get(statement.relation, "=")
+    name = _escaped(statement.quantity.text("").rstrip("[]() "))
+    return rf"\operatorname{{{name}}}[{of}] {sign} {number(statement.value)}"
 
 
 def equalities(pairs: Iterable[tuple[str, str]], shown: Callable[[str], str] = str) -> list[str]:
@@ -600,5 +622,19 @@ def _correction(refusal) -> str:
 def claim_latex(claim) -> str:
     """A claim: its name, how it is meant and its source, then the theorem or the refused chain."""
     head = f"{claim.name.replace('_', ' ')} — {claim.meant}; {claim.source.key}"
+    if claim.derive is None:
+        left = _hypotheses(claim.hypotheses, tex=True)
+        assumed = left + r" \colon\ " if left else ""
+        return f"{head}\n\n{_display(assumed + statement_latex(claim.statement))}"
     body = refused_latex(claim.refused) if claim.says.value.startswith("circulated") else theorem_latex(claim.theorem)
     return f"{head}\n\n{body}"
+
+
+def claim_text(claim) -> str:
+    """A claim in text: its source and summary, then the theorem, the refused chain, or what it states."""
+    head = f"{claim!r}   ({claim.meant}; {claim.source.citation})\n{claim.summary}\n"
+    if claim.derive is None:
+        left = hypotheses_text(claim.hypotheses)
+        return f"{head}\n{left + ': ' if left else ''}{statement_text(claim.statement)}\n(no derivation: measured only)"
+    refused = claim.says.value.startswith("circulated")
+    return f"{head}\n{refused_text(claim.refused) if refused else theorem_text(claim.theorem, derivation=True)}"

@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from scipy import stats
+from scipy.special import chdtrc
 
 from montecarlo.engine import block_seed, block_size_for
 from montecarlo.randomness import Random
@@ -70,13 +70,13 @@ def _call(source: SamplerSource, seed: int, size: int) -> np.ndarray:
 
 
 def _independent(name: str, what: str, values: np.ndarray) -> None:
-    ranks = stats.rankdata(values.ravel()) - (values.size + 1) / 2
+    ranks = _ranks(values.ravel()) - (values.size + 1) / 2
     if not ranks.any():
         return
     ranks /= math.sqrt(float(np.mean(ranks**2)))
     by_call = ranks.reshape(values.shape).mean(1)
     spread = float(values.shape[1] * (by_call**2).sum())
-    if values.shape[1] >= 4 and stats.chi2.sf(spread, len(by_call) - 1) < LEVEL:
+    if values.shape[1] >= 4 and chdtrc(len(by_call) - 1, spread) < LEVEL:
         raise BadSamplerError(
             f"{name} returns replicates that depend on each other: {what} differs from call to call more than within one. "
             "Draw the weights anew for each replicate: a first axis of n on every tensor"
@@ -92,6 +92,13 @@ def _independent(name: str, what: str, values: np.ndarray) -> None:
             f"{correlations[lag - 1]:.2g}. What shares weights or tokens belongs to one replicate: put it on a second axis, "
             "where it is averaged"
         )
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """1 … n, the mean rank where values are equal."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[place]
 
 
 def _world() -> dict[str, object]:

@@ -95,7 +95,9 @@ class _Examination:
             verdict, floats = measured(self.claim, point, self.alpha, self.settings, self.overrides, salt)
         except TimeUpError:
             tolerance = self.settings.tolerance or self.claim.tolerance
-            reason = f"stopped after the time cap of {self.settings.time_cap:g} s; allow more time, or a larger tolerance"
+            reason = (
+                f"stopped after the time cap of {self.settings.time_cap:g} s; allow more time, or a larger tolerance"
+            )
             verdict, floats = no_verdict(tolerance, self.alpha, reason, Outcome.UNDECIDED), 0.0
         return Measurement(point, verdict, time.perf_counter() - begun, floats * verdict.replicates)
 

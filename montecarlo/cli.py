@@ -1,11 +1,12 @@
 """# The command `layerlaws`
 
-    layerlaws list                       every claim, how it is meant and what it states
-    layerlaws show CLAIM [--latex]       a claim with its hypotheses and its derivation
-    layerlaws check [CLAIM …]            prove and measure (default: every claim)
+    layerlaws list [FILE …]                      every claim, how it is meant and what it states
+    layerlaws show CLAIM [--file F] [--latex]    a claim, its hypotheses, its derivation, its last verdict
+    layerlaws check [FILE or CLAIM …]            prove and measure (default: the project's own derivation)
 
-Exit codes: 0 every claim as stated, 1 something refuted or unproved, 2 bad input, 3 something undecided. Ctrl-C keeps
-and prints the verdicts reached. Nothing heavy is imported before it is needed.
+A FILE is Python, YAML or TOML, or a folder of `*_claims` files. Exit codes: 0 every claim as stated, 1 something refuted
+or unproved, 2 bad input, 3 something undecided. Ctrl-C keeps and prints the verdicts reached. Nothing heavy is imported
+before it is needed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 OK, WRONG, BAD_INPUT, UNDECIDED = 0, 1, 2, 3
 
@@ -34,51 +36,84 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="layerlaws",
         description="Proved and measured: the distributions inside randomly initialised transformers.",
+        epilog="Exit codes: 0 every claim as stated, 1 something refuted or unproved, 2 bad input, 3 something undecided.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="every claim, how it is meant and what it states")
+    listing.add_argument(
+        "files", nargs="*", metavar="FILE", help="files or folders of claims (default: the derivation)"
+    )
     listing.set_defaults(run=_list)
-    show = commands.add_parser("show", help="a claim with its hypotheses and its derivation")
+    show = commands.add_parser("show", help="a claim, its hypotheses, its derivation and its last verdict")
     show.add_argument("claim", metavar="CLAIM")
+    show.add_argument("--file", metavar="FILE", help="the file or folder that it is in (default: the derivation)")
     show.add_argument("--latex", action="store_true", help="print LaTeX instead of text")
     show.set_defaults(run=_show)
-    check = commands.add_parser("check", help="prove and measure claims (default: every claim)")
-    check.add_argument("claims", nargs="*", metavar="CLAIM")
+    check = commands.add_parser("check", help="prove and measure claims (default: the project's own derivation)")
+    check.add_argument("what", nargs="*", metavar="FILE", help="files or folders of claims, or names of claims")
+    check.add_argument("--claims", nargs="+", metavar="NAME", help="only these claims of the files")
     check.add_argument("--seed", type=int, default=0, help="seed of all simulation (default: %(default)s)")
     check.add_argument("--alpha", type=float, default=1e-6, help="false-alarm rate of the run (default: %(default)s)")
     check.add_argument("--tolerance", type=float, help="relative error to confirm to (default: each claim's own)")
     check.add_argument("--cap", type=int, default=4_000_000, help="most replicates a verdict (default: %(default)s)")
+    check.add_argument("--time", type=float, default=float("inf"), metavar="S", help="most seconds a claim")
     check.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: cuda where there is one)")
+    check.add_argument("--workers", type=int, default=1, help="processes on this machine (default: %(default)s)")
+    check.add_argument("--json", action="store_true", help="one JSON object (schema layerlaws.check/1) and no text")
     check.set_defaults(run=_check)
     return parser
 
 
-def _chosen(names: Sequence[str]):
-    from derivations.claim import named
-    from derivations.pages import all_claims
+def _is_file(text: str) -> bool:
+    return "/" in text or text.endswith((".py", ".yaml", ".yml", ".toml")) or Path(text).is_dir()
 
-    claims = all_claims()
-    return [named(claims, name) for name in names] if names else list(claims)
+
+def _tasks(what: Sequence[str], only: Sequence[str] | None = None):
+    """The claims of these files, or of these names on the derivation's pages; the whole derivation for none."""
+    from derivations.claim import named
+    from montecarlo.running import Task
+
+    def all_claims():
+        from derivations import pages
+
+        return pages.all_claims()
+
+    tasks = []
+    for text in what:
+        if _is_file(text):
+            from montecarlo.files import load
+
+            tasks += [Task(claim, text) for claim in load(text)]
+        else:
+            tasks.append(Task(named(all_claims(), text)))
+    if not what:
+        tasks = [Task(claim) for claim in all_claims()]
+    if only:
+        claims = [task.claim for task in tasks]
+        wanted = {id(named(claims, name)) for name in only}
+        tasks = [task for task in tasks if id(task.claim) in wanted]
+    return tasks
 
 
 def _list(options: argparse.Namespace) -> int:
     from derivations.render import statement_text
 
-    for claim in _chosen(()):
-        print(f"{claim!r:<58} {claim.says.value:<18} {statement_text(claim.statement)}")
+    for task in _tasks(options.files):
+        claim = task.claim
+        print(f"{claim!r:<58} {claim.meant:<18} {statement_text(claim.statement)}")
     return OK
 
 
 def _show(options: argparse.Namespace) -> int:
-    from derivations.render import claim_latex, refused_text, theorem_text
+    from derivations.render import claim_latex, claim_text
+    from montecarlo.record import last_verdict
 
-    (claim,) = _chosen([options.claim])
+    (task,) = _tasks([options.file] if options.file else [], [options.claim])
     if options.latex:
-        print(claim_latex(claim))
+        print(claim_latex(task.claim))
         return OK
-    print(f"{claim!r}   ({claim.says.value}; {claim.source.citation})\n{claim.summary}\n")
-    refused = claim.circulated
-    print(refused_text(claim.refused) if refused else theorem_text(claim.theorem, derivation=True))
+    print(claim_text(task.claim))
+    print(f"\n{last_verdict(task.claim, task.file)}")
     return OK
 
 
@@ -91,13 +126,17 @@ def _check(options: argparse.Namespace) -> int:
             "is a relative error between 0 and 1",
         ),
         ("--cap", options.cap >= 100, "is a number of replicates, 100 at least"),
+        ("--time", options.time > 0, "is a number of seconds above 0"),
+        ("--workers", 1 <= options.workers <= 256, "is a number of processes, 1 to 256"),
     ):
         if not value:
             raise ValueError(f"{name}: {reason}; got {getattr(options, name[2:])}")
-    claims = _chosen(options.claims)
-    from montecarlo.check import Settings, as_written, examine
+    tasks = _tasks(options.what, options.claims)
     from montecarlo.devices import resolve_device
-    from montecarlo.report import report_text, summary_lines
+    from montecarlo.measure import Settings
+    from montecarlo.record import as_json, remember
+    from montecarlo.report import result_text, summary_of
+    from montecarlo.running import exit_code, run
 
     resolve_device(options.device)
     settings = Settings(
@@ -106,47 +145,29 @@ def _check(options: argparse.Namespace) -> int:
         tolerance=options.tolerance,
         cap=options.cap,
         device=options.device,
+        time_cap=options.time,
         progress=_progress(),
     )
-    proofs, reports, begun = [], [], time.perf_counter()
+    results, begun, interrupted = [], time.perf_counter(), False
     try:
-        for claim in claims:
-            proofs.append((claim, _prove(claim)))
-            written = as_written(claim)
-            report = examine(written, options.alpha / len(claims), settings)
-            if written is claim:
-                reports.append(report)
+        for result in run(tasks, settings, options.workers, _progress()):
+            results.append(result)
             _say("", end="\r")
-            print(report_text(report), flush=True)
+            if not options.json:
+                print(result_text(result), flush=True)
     except KeyboardInterrupt:
-        print(f"\ninterrupted: {len(reports)} of {len(claims)} claims measured", file=sys.stderr)
+        interrupted = True
+        print(f"\ninterrupted: {len(results)} of {len(tasks)} claims measured", file=sys.stderr)
+    seconds = time.perf_counter() - begun
+    remember(results, settings)
+    code = exit_code(results) or (UNDECIDED if interrupted else OK)
+    if options.json:
+        print(as_json(results, settings, seconds=seconds, interrupted=interrupted, code=code))
+        return code
     print()
-    print("\n".join(summary_lines(proofs, reports, options.alpha)))
-    print(f"{time.perf_counter() - begun:.0f} s")
-    return _exit_code(proofs, reports)
-
-
-def _prove(claim) -> str | None:
-    """None if it is proved (or refused, where it should be), else why not."""
-    from derivations.kernel import NotationError, Refusal
-
-    try:
-        _ = claim.statement
-    except (Refusal, NotationError) as error:
-        return str(error)
-    return None
-
-
-def _exit_code(proofs, reports) -> int:
-    from montecarlo.verdict import Outcome
-
-    if any(error for _, error in proofs):
-        return WRONG
-    wrong = [r for r in reports if not r.as_meant]
-    if not wrong:
-        return OK
-    undecided = all(r.outcome in (Outcome.UNDECIDED, Outcome.INCONSISTENT) for r in wrong)
-    return UNDECIDED if undecided else WRONG
+    print("\n".join(summary_of(results, options.alpha)))
+    print(f"{seconds:.0f} s")
+    return code
 
 
 def _progress() -> Callable[[str], None] | None:

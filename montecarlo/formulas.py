@@ -42,9 +42,17 @@ def number(formula: sympy.Expr, values: Mapping[str, Any], at: str = "") -> floa
 
 
 def _value(formula: sympy.Basic, values: Mapping[str, float]) -> sympy.Expr:
+    formula = formula.replace(sympy.harmonic, _harmonic)
     integrals = {i: sympy.Float(_integral(i, values)) for i in _outermost(formula)}
     inner = formula.xreplace(integrals)
     return inner.subs({s: sympy.sympify(values[str(s)]) for s in inner.free_symbols}).evalf()
+
+
+def _harmonic(n: sympy.Expr, order: sympy.Expr = sympy.Integer(1)) -> sympy.Expr:
+    """Σ_{k ≤ n} k^−order by ψ and Hurwitz' ζ: exact fractions of thousands of digits are no use here."""
+    if order == 1:
+        return sympy.digamma(n + 1) + sympy.EulerGamma
+    return sympy.zeta(order) - sympy.zeta(order, n + 1)
 
 
 def _outermost(formula: sympy.Basic) -> list[sympy.Integral]:
@@ -88,6 +96,6 @@ def distribution_function(law: Distribution, values: Mapping[str, Any], at: str 
 
     parameters = {name: number(value, values, at) for name, value in law.parameters}
     frozen = getattr(stats, law.name)(**parameters)
-    if not np.isfinite(frozen.cdf(0.1)) or np.isnan(frozen.mean()) and np.isnan(frozen.median()):
+    if not np.isfinite(frozen.cdf(0.1)) or (np.isnan(frozen.mean()) and np.isnan(frozen.median())):
         raise ValueError(f"distribution {law}: its parameters {parameters} are not allowed at {at or dict(values)}")
     return frozen.cdf

@@ -114,7 +114,11 @@ def measured(
 
 
 def prepare(
-    claim: Claim, point: Point | Values, settings: Settings, overrides: Mapping[str, object] | None = None, salt: str = ""
+    claim: Claim,
+    point: Point | Values,
+    settings: Settings,
+    overrides: Mapping[str, object] | None = None,
+    salt: str = "",
 ) -> Plan:
     """The plan of a claim at a point: a pilot is drawn where the variance is not derived."""
     if isinstance(claim.written, Stated):
@@ -170,6 +174,7 @@ def decide(
         return decide_law(draw, cdf=made.cdf, **common)
     if made.kind == "bounded":
         return decide_bounded(draw, claimed=made.claimed, low=made.low, high=made.high, **common)
+    common["least"] = made.least
     calibration, variance = made.calibration, made.variance
     if variance is None:
         pilot = runner(made, claim, point, settings, salt + "pilot").draw(0, PILOT)
@@ -218,10 +223,12 @@ def shown(made: Plan, verdict: Verdict) -> Verdict:
         interval=(low, high),
         tolerance=tolerance,
         smallest_caught=caught,
+        reason=f"of its square, {verdict.reason}" if made.rank == 2 else verdict.reason,
     )
 
 
 def no_verdict(tolerance: float, alpha: float, reason: str, outcome: Outcome = Outcome.INCONSISTENT) -> Verdict:
+    """A verdict without numbers, and why there are none."""
     nothing = (-math.inf, math.inf)
     return Verdict(
         outcome, math.nan, math.nan, math.nan, None, nothing, 0, tolerance, alpha, Calibration.PILOT, math.inf, reason
@@ -260,6 +267,8 @@ def locate(
         return Located(point, (-math.inf, math.inf), 0)
     draw = settings.within_time(runner(made, claim, point, settings, salt).draw)
     cap = int(min(settings.cap, max(4096, floats / made.sampler.floats)))
+    if made.kind == "zero":
+        return Located(point, (-math.inf, math.inf), 0)
     if made.kind == "law":
         assert made.cdf is not None
         values = draw(0, cap)

@@ -12,11 +12,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import sympy
 from hypothesis import strategies as st
 
-import sympy
-
-from derivations.claim import LEADING_ORDER, Claim, Choices, Integers, Reals, Stated
+from derivations.claim import LEADING_ORDER, Choices, Claim, Integers, Reals, Stated
 from derivations.claim.domains import Range, drawing_order
 from derivations.kernel.expressions import At, Expr
 from derivations.kernel.hypotheses import EPS_POSITIVE, EPS_ZERO, UNIFORM_TOKENS
@@ -109,7 +108,9 @@ class Values:
 
     def text(self, statement_symbols: frozenset[str] = frozenset()) -> str:
         """d = 8, σ = 0.1, …"""
-        parts = [f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in self.items]
+        parts = [
+            f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in self.items
+        ]
         return ", ".join(parts) or "its one point"
 
 
@@ -133,7 +134,9 @@ class Openings:
         elif isinstance(statement, Stated):
             subject = statement.of[0]
             row = statement.quantity.name == "entropy" and isinstance(subject, At)
-            free = frozenset(i for of in statement.of for i in (of.indices[:-1] if row else of.free))
+            free = frozenset(
+                i for of in statement.of for i in (of.indices[:-1] if row and isinstance(of, At) else of.free)
+            )
         else:
             assert isinstance(statement, HasLaw | LimitInLaw)
             subject = statement.subject
@@ -174,6 +177,13 @@ def placed(spec: Reals, low: float, high: float, share: float) -> float:
     return min(max(float(f"{value:.3g}"), low), high)
 
 
+def ends(spec: Range) -> tuple[float, float]:
+    """(low, high) of a range of the layer's parameters, whose limits are numbers."""
+    if isinstance(spec, Choices) or isinstance(spec.low, sympy.Expr) or isinstance(spec.high, sympy.Expr):
+        raise ValueError(f"domain: {spec}; the layer's parameters take integers or log_reals between two numbers")
+    return spec.low, spec.high
+
+
 def limits(spec: Integers | Reals, values: Mapping[str, float | str]) -> tuple[float, float, int]:
     """(low, high, step) of a range at these values: for integers the least and greatest multiple.
 
@@ -188,7 +198,7 @@ def limits(spec: Integers | Reals, values: Mapping[str, float | str]) -> tuple[f
     low, high = at(spec.low), at(spec.high)
     step = int(at(spec.multiple_of)) if isinstance(spec, Integers) else 1
     if isinstance(spec, Integers):
-        low, high = -(-int(math.ceil(low)) // step) * step, int(math.floor(high)) // step * step
+        low, high = -(-math.ceil(low) // step) * step, math.floor(high) // step * step
     if low > high:
         where = ", ".join(f"{k} = {v}" for k, v in values.items())
         raise ValueError(f"domain: {spec} is empty at {where}; restrict the symbols that its limits hold")
@@ -227,7 +237,7 @@ def points(claim: Claim) -> st.SearchStrategy:
 def _points(draw: st.DrawFn, claim: Claim) -> Point:
     domain, openings = claim.domain, Openings.of(claim)
     heads, head_width = int(_draw(draw, domain["H"])), int(_draw(draw, domain["d_h"]))
-    head_width = max(head_width, -(-int(domain["d"].low) // heads))
+    head_width = max(head_width, -(-int(ends(domain["d"])[0]) // heads))
     vocabulary = int(_draw(draw, domain["V"])) if openings.needs_vocabulary else None
     stds = _draw_stds(draw, claim, openings, heads * head_width)
     eps = float(_draw(draw, domain["ε"])) if openings.needs_eps else 0.0
@@ -263,9 +273,9 @@ def _draw_positions(draw: st.DrawFn, claim: Claim, positions: tuple[Index, ...])
     ordered = sorted(positions, key=lambda i: (any(i.name == low for low, _ in at_most), i.name))
     for index in ordered:
         spec = claim.domain.get(index.name, claim.domain["position"])
-        assert isinstance(spec, Integers)
-        high = min([spec.high, *(values[top] for low, top in at_most if low == index.name and top in values)])
-        low = min(spec.low, high)
+        least, most = map(int, ends(spec))
+        high = min([most, *(values[top] for low, top in at_most if low == index.name and top in values)])
+        low = min(least, high)
         taken = {values[o] for o in values if frozenset({o, index.name}) in differ}
         values[index.name] = draw(st.sampled_from([v for v in range(low, high + 1 + len(taken)) if v not in taken]))
     return values
@@ -290,11 +300,12 @@ def pinned(claim: Claim, apart: bool = False) -> Point:
     """
     domain, openings = claim.domain, Openings.of(claim)
 
-    def middle(spec: Integers | Reals) -> float:
-        return spec.high if isinstance(spec, Integers) else float(f"{(spec.low * spec.high) ** 0.5:.3g}")
+    def middle(spec: Range) -> float:
+        low, high = ends(spec)
+        return high if isinstance(spec, Integers) else float(f"{(low * high) ** 0.5:.3g}")
 
-    heads = max(2, int(domain["H"].low))
-    head_width = max(int(domain["d_h"].low), -(-int(domain["d"].low) // heads))
+    heads = max(2, int(ends(domain["H"])[0]))
+    head_width = max(int(ends(domain["d_h"])[0]), -(-int(ends(domain["d"])[0]) // heads))
     spread = dict(zip(STANDARD_DEVIATIONS, (1, 1.1, 0.9, 1.2, 0.8), strict=True))
     stds = {name: middle(domain.get(name, domain["σ"])) * factor for name, factor in spread.items()}
     if openings.equal:
@@ -305,7 +316,7 @@ def pinned(claim: Claim, apart: bool = False) -> Point:
     return Point(
         heads,
         head_width,
-        int(domain["V"].low if apart else domain["V"].high) if openings.needs_vocabulary else None,
+        int(ends(domain["V"])[0 if apart else 1]) if openings.needs_vocabulary else None,
         stds,
         float(middle(domain["ε"])) if openings.needs_eps else 0.0,
         _pinned_positions(claim, openings.positions, apart),
@@ -319,10 +330,11 @@ def _pinned_positions(claim: Claim, positions: tuple[Index, ...], apart: bool) -
     values: dict[str, int] = {}
     for index in sorted(positions, key=lambda i: (i.name in keys, i.name)):
         spec = claim.domain.get(index.name, claim.domain["position"])
+        least, most = map(int, ends(spec))
         taken = [values[o] for o in values if apart or frozenset({index.name, o}) in differ]
         if apart:
-            options = range(1 if index.name in keys else max(2, int(spec.low)), int(spec.high) + 3)
+            options = range(1 if index.name in keys else max(2, least), most + 3)
         else:
-            options = range(int(spec.high), 0, -1)
+            options = range(most, 0, -1)
         values[index.name] = next(v for v in options if v not in taken)
     return values

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 import sympy
 import torch
-from scipy import stats
+from scipy.special import betainc, ndtr
 
 from derivations.claim import Claim
 from derivations.kernel.expressions import At
@@ -37,8 +37,8 @@ from montecarlo.engine import block_seed, block_size_for
 from montecarlo.estimators import at_point, averaged, compile_form, evaluate, uses_order
 from montecarlo.parameters import Point
 from montecarlo.transformer import Definition, LayerSpec, floats_per_replicate, simulate
-from montecarlo.verdict import Calibration
 from montecarlo.variances import given_e, moments
+from montecarlo.verdict import Calibration
 
 LENGTH = 3  # positions that are averaged over run over 1 … at least LENGTH
 _MOST_DEGREE = 6  # in the weights
@@ -115,6 +115,7 @@ class Plan:
     unit: str = ""
     calibration: Calibration = Calibration.EXACT
     rank: int = 1  # the power of the statistic's ratio: 2 where a standard deviation is decided by its square
+    least: int = 1  # replicates below which nothing is decided
     shown: float | None = None  # the value claimed (or the scale of a zero), where the statistic is in its units
 
 
@@ -432,7 +433,7 @@ def _plan_law(statement: HasLaw, point: Point, overrides) -> Plan:
     if isinstance(law, Normal):
         numbers = point.numbers()
         variance = float(law.variance.subs({x: numbers[str(x)] for x in law.variance.free_symbols}))
-        return Plan("law", sampler, 0.0, cdf=stats.norm(scale=math.sqrt(variance)).cdf)
+        return Plan("law", sampler, 0.0, cdf=lambda x: ndtr(np.asarray(x) / math.sqrt(variance)))
     assert isinstance(law, Density)
     return Plan("law", sampler, 0.0, cdf=_density_cdf(law, point))
 
@@ -446,7 +447,7 @@ def _second_derivative(law: CharacteristicFunction, point: Point) -> float:
 def _sphere_cdf(width: int) -> Callable[[np.ndarray], np.ndarray]:
     """One coordinate of a uniform unit vector of R^(d−1): (1 + u)/2 is Beta((d − 2)/2, (d − 2)/2)."""
     half = (width - 2) / 2
-    return lambda u: stats.beta(half, half).cdf((1 + np.asarray(u)) / 2)
+    return lambda u: betainc(half, half, np.clip((1 + np.asarray(u)) / 2, 0.0, 1.0))
 
 
 def _density_cdf(law: Density, point: Point) -> Callable[[np.ndarray], np.ndarray]:

@@ -2,6 +2,7 @@
 
     pytest derivations/                    every page
     pytest derivations/qk_product.py -k logit_covariance
+    pytest my_claims.py more.yaml          any file of claims that is named; in a folder, those called *_claims
 
 Options: --device, --mc-seed, --mc-alpha (false-alarm rate of the whole run). Nothing heavy is imported before a page
 is collected.
@@ -40,16 +41,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A page of the derivation is a file of claims."""
-    if file_path.suffix != ".py" or file_path.parent.name != "derivations":
+    """A page of the derivation, a file called `*_claims`, and any file of claims that is named on the command line."""
+    if file_path.suffix not in (".py", ".yaml", ".yml", ".toml"):
         return None
-    import derivations
-    from derivations.pages import PAGES
+    if file_path.suffix == ".py" and file_path.parent.name == "derivations":
+        import derivations
+        from derivations.pages import PAGES
 
-    here = Path(derivations.__file__).resolve().parent
-    if file_path.resolve().parent != here or file_path.stem not in PAGES:
-        return None
-    return Page.from_parent(parent, path=file_path)
+        here = Path(derivations.__file__).resolve().parent
+        if file_path.resolve().parent == here:
+            return Page.from_parent(parent, path=file_path) if file_path.stem in PAGES else None
+    if file_path.stem.endswith("_claims") or (parent.session.isinitpath(file_path) and _holds_claims(file_path)):
+        return ClaimFile.from_parent(parent, path=file_path)
+    return None
+
+
+def _holds_claims(path: Path) -> bool:
+    """Whether the text of a file speaks of claims; nothing is imported."""
+    text = path.read_text("utf-8", errors="replace")
+    return "derivations.claim" in text if path.suffix == ".py" else "claims" in text
 
 
 class Page(pytest.File):
@@ -57,12 +67,29 @@ class Page(pytest.File):
 
     def collect(self):
         """The claims in reading order."""
+        for claim in self.claims():
+            if claim.derive is not None:
+                yield ProofItem.from_parent(self, name=f"{claim.name}[proof]", claim=claim)
+            yield MeasureItem.from_parent(self, name=f"{claim.name}[measured]", claim=claim)
+
+    def claims(self):
+        """The claims."""
         from derivations.claim import claims_of
 
-        module = importlib.import_module(f"derivations.{self.path.stem}")
-        for claim in claims_of(module):
-            yield ProofItem.from_parent(self, name=f"{claim.name}[proof]", claim=claim)
-            yield MeasureItem.from_parent(self, name=f"{claim.name}[measured]", claim=claim)
+        return claims_of(importlib.import_module(f"derivations.{self.path.stem}"))
+
+
+class ClaimFile(Page):
+    """A file of claims."""
+
+    def claims(self):
+        """The claims, or what is wrong with the file in one line."""
+        from montecarlo.files import load
+
+        try:
+            return load(self.path)
+        except ValueError as error:
+            raise self.CollectError(str(error)) from None
 
 
 class ClaimItem(pytest.Item):
@@ -74,7 +101,7 @@ class ClaimItem(pytest.Item):
 
     def reportinfo(self):
         """Where it stands."""
-        return self.path, self.claim.derive.__code__.co_firstlineno - 1, self.name
+        return self.path, max(0, self.claim.line - 1), self.name
 
 
 class WrongVerdictError(Exception):
@@ -88,7 +115,7 @@ class ProofItem(ClaimItem):
         """Prove it."""
         results = self.config.stash[_RESULTS]
         try:
-            if self.claim.circulated:
+            if self.claim.says.value.startswith("circulated"):
                 _ = self.claim.refused
             else:
                 theorem = self.claim.theorem
@@ -132,7 +159,7 @@ class MeasureItem(ClaimItem):
         """The verdict, without a traceback."""
         from derivations.kernel import NotationError, Refusal
 
-        if isinstance(excinfo.value, WrongVerdictError | Refusal | NotationError):
+        if isinstance(excinfo.value, WrongVerdictError | Refusal | NotationError | ValueError):
             return f"{self.claim!r}: {excinfo.value}"
         return str(super().repr_failure(excinfo, style))
 

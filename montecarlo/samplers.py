@@ -111,7 +111,13 @@ class SamplerSource:
     def __reduce__(self):
         """By file and name, so that another process can read the claim again."""
         module = sys.modules[self.claim.sampler.__module__]  # type: ignore[union-attr]
-        return _restored, (module.__name__, getattr(module, "__file__", None), self.claim.name, self.values, self.floats)
+        return _restored, (
+            module.__name__,
+            getattr(module, "__file__", None),
+            self.claim.name,
+            self.values,
+            self.floats,
+        )
 
 
 def _restored(module: str, path: str | None, name: str, values: Values, floats: int) -> SamplerSource:
@@ -143,7 +149,10 @@ class LayerSource:
     overrides: Mapping[str, object] | None = field(default=None, compare=False)
 
     def _parts(self) -> list[Any]:
-        return [compile_form(at_point(pinned_everywhere(of.form), self.point, pin=True), self.point) for of in self.stated.of]
+        return [
+            compile_form(at_point(pinned_everywhere(of.form), self.point, pin=True), self.point)
+            for of in self.stated.of
+        ]
 
     @property
     def _row(self) -> At | None:
@@ -174,7 +183,12 @@ class LayerSource:
         from dataclasses import replace
 
         made = simulate(
-            replace(self._spec, dtype=dtype), count, seed, device, need=self._needs, overrides=self.overrides  # type: ignore[arg-type]
+            replace(self._spec, dtype=dtype),
+            count,
+            seed,
+            device,
+            need=self._needs,
+            overrides=self.overrides,  # type: ignore[arg-type]
         )
         row = self._row
         if row is None:

@@ -1,7 +1,7 @@
 """# Plans for quantities: a pilot, then one statistic
 
-`plan_stated(claim, point)` draws a pilot, which sets what stands in denominators and a bound v = 4s² on the variance of
-the statistic, and returns the plan of the verdict. The pilot's replicates are not used again. Since v is not derived,
+`plan_stated(claim, point)` draws a pilot, which sets what stands in denominators and a bound v of 1.5 to 4 s² on the
+variance of the statistic, and returns the plan of the verdict. The pilot's replicates are not used again. Since v is not derived,
 the verdict is *empirically calibrated*.
 
 A pilot whose sum of squares is carried by a single value knows nothing of the variance: it is drawn again four times as
@@ -102,7 +102,7 @@ def plan_value(
             f"one value of {len(values):,} carries {100 * squares.max() / squares.sum():.0f} % of the sum of squares: the "
             "variance seems infinite, or too large to be learned. Claim a median, a law, or a mean of a bounded function"
         )
-    variance = 4 * float(values.var(ddof=1))
+    variance = _with_room(values)
     assert claimed is not None
     return Plan(
         "mean" if combination.target else "zero",
@@ -112,8 +112,20 @@ def plan_value(
         calibration=Calibration.PILOT,
         unit="" if combination.target else "scale",
         rank=2 if stated.quantity.is_root else 1,
+        least=count // 8,
         shown=claimed if combination.target else combination.unit,
     )
+
+
+def _with_room(values: np.ndarray) -> float:
+    """s² with eight of its own standard errors on top, no less than 1.5 s² and no more than 4 s².
+
+    The standard error of s² is s²√((κ − 1)/n), κ the kurtosis seen. A tail so heavy that κ itself is not seen is what 4 s²,
+    the share that one value may carry, and the check of the variance during the verdict are for.
+    """
+    spread = (values - values.mean()) ** 2
+    relative = float(spread.std() / spread.mean()) / len(values) ** 0.5
+    return float(values.var(ddof=1)) * min(4.0, max(1.5, 1 + 8 * relative))
 
 
 def _surely(made: Drawn, stated: Stated, claimed: float | None, means: list[float]) -> Plan:

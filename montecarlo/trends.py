@@ -56,8 +56,12 @@ def moved(point: Point | Values, parameter: str, value: float) -> Point | Values
         return Values(tuple((k, value if k == parameter else v) for k, v in point.items))
     if parameter == "d":
         return replace(point, d_h=max(1, round(value / point.H)))
-    if parameter in ("H", "d_h", "V"):
-        return replace(point, **{parameter: int(value)})
+    if parameter == "H":
+        return replace(point, H=int(value))
+    if parameter == "d_h":
+        return replace(point, d_h=int(value))
+    if parameter == "V":
+        return replace(point, V=int(value))
     if parameter == "ε":
         return replace(point, eps=float(value))
     if parameter in point.positions:
@@ -67,7 +71,9 @@ def moved(point: Point | Values, parameter: str, value: float) -> Point | Values
     return replace(point, stds={**point.stds, parameter: float(value)})
 
 
-def ladder(claim: Claim, point: Point | Values, parameter: str, to: str = "infinity") -> list[tuple[float, Point | Values]]:
+def ladder(
+    claim: Claim, point: Point | Values, parameter: str, to: str = "infinity"
+) -> list[tuple[float, Point | Values]]:
     """(value, point) at values of the parameter from the near end of its range to the far one, at most five of them."""
     spec = claim.domain.get(parameter)
     numbers = {k: v for k, v in point.numbers().items() if k != parameter}
@@ -79,7 +85,9 @@ def ladder(claim: Claim, point: Point | Values, parameter: str, to: str = "infin
         factor = 4.0 if high / max(low, 1e-300) >= 4 ** (RUNGS - 1) else 2.0
         values, value = [], low if to == "infinity" else high
         while low <= value <= high and len(values) < RUNGS:
-            exact = float(max(step, round(value / step) * step)) if isinstance(spec, Integers) else float(f"{value:.3g}")
+            exact = (
+                float(max(step, round(value / step) * step)) if isinstance(spec, Integers) else float(f"{value:.3g}")
+            )
             if not values or exact != values[-1]:
                 values.append(exact)
             value = value * factor if to == "infinity" else value / factor
@@ -210,7 +218,9 @@ def _asymptotic(claim: Claim, parameter: str, values, rungs, alpha: float, toler
     rate = claim.says.rate
     low, high = found
     table = ", ".join(f"{v:g}: {_span(s)}" for v, s in zip(values, spans, strict=True))
-    ladder_text = f"relative error at {parameter} = {table}" if not law else f"Kolmogorov distance at {parameter} = {table}"
+    ladder_text = (
+        f"relative error at {parameter} = {table}" if not law else f"Kolmogorov distance at {parameter} = {table}"
+    )
     least = (rate or 2 * SLACK) - SLACK
     most = rate + SLACK if rate is not None else math.inf
     if any(not math.isfinite(top) for _, top in spans):
@@ -245,7 +255,11 @@ def _growth(claim: Claim, parameter: str, values, rungs, alpha: float, tolerance
     assert isinstance(stated, Stated)
     power = stated.quantity.kind == "power"
     wanted = number(stated.value, rungs[0].point.numbers(), rungs[0].point.text())  # type: ignore[arg-type]
-    band = (wanted - GROWTH_SLACK, wanted + GROWTH_SLACK) if power else (wanted * (1 - tolerance), wanted * (1 + tolerance))
+    band = (
+        (wanted - GROWTH_SLACK, wanted + GROWTH_SLACK)
+        if power
+        else (wanted * (1 - tolerance), wanted * (1 + tolerance))
+    )
     if any(not 0 < rung.interval[0] <= rung.interval[1] < math.inf for rung in rungs):
         reason = "no verdict: the quantity is not seen to be positive at every rung"
         return _trend(parameter, rungs, values, (-math.inf, math.inf), Outcome.INCONSISTENT, reason, alpha)

@@ -175,7 +175,9 @@ def _same(claim: Claim, theorem: Theorem | RefusedChain) -> None:
         assert isinstance(written, Stated)
         if value is None or isinstance(written.value, Distribution):
             raise NotationError(f"claim {claim.name}: its derivation proves {found}, no number to compare with")
-        plain = {s: sympy.Symbol(str(s), positive=True) for s in value.as_expr().free_symbols | written.value.free_symbols}
+        plain = {
+            s: sympy.Symbol(str(s), positive=True) for s in value.as_expr().free_symbols | written.value.free_symbols
+        }
         same = sympy.simplify(value.as_expr().xreplace(plain) - written.value.xreplace(plain)) == 0
     if not same:
         raise NotationError(f"claim {claim.name}: its derivation proves {found}, which is not what it states")
@@ -198,6 +200,7 @@ def claim(
     headline: bool = False,
     tolerance: float | None = None,
     circulated: bool = False,
+    page: str | None = None,
 ) -> Any:
     """Make a claim: of a sampler or a derivation as a decorator, or at once, of the layer's tensors, with a `name`.
 
@@ -214,6 +217,7 @@ def claim(
         headline: measured to 2 % and not 5 %.
         tolerance: the relative error to confirm within.
         circulated: a statement that is false and stands to be refuted.
+        page: where it is written, if not in the module that calls this.
 
     Raises:
         NotationError: an argument makes no sense; the message says which, why, and what to write.
@@ -222,17 +226,17 @@ def claim(
         raise NotationError(f"tolerance={tolerance}: a relative error between 0 and 1")
     fallback = HEADLINE_TOLERANCE if headline else TOLERANCE
     frame = sys._getframe(1)
-    module = frame.f_globals.get("__name__", "__main__")
+    module = page or frame.f_globals.get("__name__", "__main__")
     given = tolerance or says.within or fallback
     written = None if quantity is None else stated(quantity, of, equals, at_most, at_least)
     derive = derivation.derive if isinstance(derivation, Claim) else derivation
 
-    def make(function: Callable | None, title: str, text: str, page: str, line: int) -> Claim:
+    def make(function: Callable | None, title: str, text: str, place: str, line: int) -> Claim:
         sampler = function if isinstance(written, Stated) and not written.of else None
         ranges = named_domain(domain)
         made = Claim(
             name=title,
-            page=page.rsplit(".", 1)[-1],
+            page=place.rsplit(".", 1)[-1],
             says=says,
             source=_source(source),
             summary=text,
@@ -248,7 +252,10 @@ def claim(
         )
         if sampler is not None:
             _check_symbols(made)
-        _register(made, function.__globals__ if function is not None else frame.f_globals)
+        else:
+            _check_layer_domain(made)
+        if page is None:
+            _register(made, function.__globals__ if function is not None else frame.f_globals)
         return made
 
     if name is not None:
@@ -263,6 +270,18 @@ def claim(
         return make(function, function.__name__, function.__doc__.strip(), function.__module__, line)
 
     return decorate
+
+
+_LAYER_DOMAIN = {*DEFAULT_DOMAIN, "σ_x", "σ_q", "σ_k", "σ_v", "σ_o", *"mnpr"}
+
+
+def _check_layer_domain(made: Claim) -> None:
+    """The layer's parameters have names."""
+    unknown = sorted(set(made.domain) - _LAYER_DOMAIN)
+    if unknown:
+        raise NotationError(
+            f"claim {made.name}: the layer has no parameter {unknown[0]}; it has {', '.join(sorted(_LAYER_DOMAIN))}"
+        )
 
 
 def _register(made: Claim, module: dict[str, Any]) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import sympy
 
 from derivations.kernel.errors import NotationError
 from derivations.kernel.indices import Index
 
-Limit = int | float | sympy.Expr
+Limit: TypeAlias = "int | float | sympy.Expr"
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Choices:
     options: tuple[int | float | str, ...]
 
 
-Range = Integers | Reals | Choices
-Domain = Mapping[str, Range]
+Range: TypeAlias = "Integers | Reals | Choices"
+Domain: TypeAlias = "Mapping[str, Range]"
 
 DEFAULT_DOMAIN: Domain = {
     "d": Integers(8, 18),  # only the least width counts: narrower layers are dear, a product of Gaussians spreads more

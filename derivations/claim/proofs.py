@@ -67,5 +67,3 @@ class CirculatedProof:
             refusal,
             joined(self._hypotheses, domain_hypotheses(first), domain_hypotheses(last)),
         )
-
-

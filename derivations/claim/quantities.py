@@ -132,9 +132,13 @@ def distribution(name: str, **parameters: sympy.Expr | int | float) -> Distribut
 
     found = getattr(stats, name, None) if isinstance(name, str) and name.isidentifier() else None
     if not isinstance(found, stats.rv_continuous | stats.rv_discrete):
-        raise NotationError(f"distribution({name!r}): scipy.stats has no such distribution; norm, beta, t, … are its names")
+        raise NotationError(
+            f"distribution({name!r}): scipy.stats has no such distribution; norm, beta, t, … are its names"
+        )
     known = {"loc", "scale", *(found.shapes or "").replace(" ", "").split(",")}
     for key, value in parameters.items():
         if key not in known or isinstance(value, bool) or not isinstance(value, int | float | sympy.Expr):
             raise NotationError(f"distribution({name!r}): {key}={value!r}; it takes {', '.join(sorted(known - {''}))}")
-    return Distribution(name, tuple((k, sympy.nsimplify(v) if isinstance(v, int) else sympy.S(v)) for k, v in parameters.items()))
+    return Distribution(
+        name, tuple((k, sympy.nsimplify(v) if isinstance(v, int) else sympy.S(v)) for k, v in parameters.items())
+    )

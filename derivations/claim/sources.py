@@ -21,5 +21,3 @@ CHI2023 = Source(
 )
 CIRCULATED_NOTE = Source("as circulated", "public summaries of Chi et al. 2023; not read in the paper itself")
 DERIVED = Source("derived here", "derived here")
-
-

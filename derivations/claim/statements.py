@@ -83,7 +83,13 @@ def _value(quantity: Quantity, raw: object) -> Value:
         return raw
     if isinstance(raw, bool) or not isinstance(raw, int | float | Fraction | sympy.Expr):
         raise NotationError(f"equals={raw!r}: give a SymPy formula or a number")
-    return raw if isinstance(raw, sympy.Expr) else sympy.Rational(raw) if isinstance(raw, int | Fraction) else sympy.Float(raw)
+    return (
+        raw
+        if isinstance(raw, sympy.Expr)
+        else sympy.Rational(raw)
+        if isinstance(raw, int | Fraction)
+        else sympy.Float(raw)
+    )
 
 
 def _moment(quantity: Quantity, of: tuple[Expr, ...]) -> Expr | None:

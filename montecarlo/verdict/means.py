@@ -63,6 +63,7 @@ class _Case:
     calibration: Calibration
     says: str
     observed_check: bool
+    least: int = 1
 
     @property
     def rate(self) -> float:
@@ -86,6 +87,7 @@ def decide_mean(
     cap: int,
     observed_check: bool = True,
     says: str = "exact",
+    least: int = 1,
 ) -> Verdict:
     """E Q = claimed, for iid replicates Q_r, by the Catoni e-test at false-alarm rate α.
 
@@ -104,7 +106,8 @@ def decide_mean(
         alpha: false-alarm rate.
         cap: the most replicates to draw.
         observed_check: whether v is held against the variance observed.
-        says: "exact" or "approximate"; see the module for the order of decision.
+        says: "exact", "approximate", "at most" or "at least"; see the module for the order of decision.
+        least: replicates below which nothing is decided.
 
     Raises:
         ValueError: an argument is out of its range, or `draw` returns another shape.
@@ -123,7 +126,9 @@ def decide_mean(
     assert v is not None
     check_variance("relative_variance" if relative else "absolute_variance", v)
     check_tolerance(tolerance)
-    return _decide(draw, _Case(1.0, claimed, v, relative, tolerance, alpha, cap, calibration, says, observed_check))
+    return _decide(
+        draw, _Case(1.0, claimed, v, relative, tolerance, alpha, cap, calibration, says, observed_check, least)
+    )
 
 
 def decide_zero(
@@ -137,6 +142,7 @@ def decide_zero(
     calibration: Calibration,
     observed_check: bool = True,
     says: str = "exact",
+    least: int = 1,
 ) -> Verdict:
     """E Q = 0, for iid replicates Q_r, by the Catoni e-test with |E Q| ≤ tolerance·scale to be confirmed.
 
@@ -150,6 +156,7 @@ def decide_zero(
         calibration: where v is from: EXACT, BOUND or PILOT.
         observed_check: whether v is held against the variance observed.
         says: as in `decide_mean`.
+        least: as in `decide_mean`.
 
     Raises:
         ValueError: an argument is out of its range, or `draw` returns another shape.
@@ -160,7 +167,9 @@ def decide_zero(
         raise ValueError(f"scale={scale!r} is no unit for a zero. Give a positive number, such as √(Var X · Var Y).")
     check_variance("variance", variance)
     check_tolerance(tolerance, "correlation")
-    return _decide(draw, _Case(0.0, scale, variance, False, tolerance, alpha, cap, calibration, says, observed_check))
+    return _decide(
+        draw, _Case(0.0, scale, variance, False, tolerance, alpha, cap, calibration, says, observed_check, least)
+    )
 
 
 def _decide(draw: Draw, case: _Case) -> Verdict:
@@ -168,10 +177,10 @@ def _decide(draw: Draw, case: _Case) -> Verdict:
     check_cap(case.cap)
     check_calibration(case.calibration)
     check_says(case.says)
-    last = min(2 * case.planned, case.cap)
+    last = min(max(2 * case.planned, case.least), case.cap)
     replicates = Replicates(draw, last, case.unit)
     outcome = Outcome.UNDECIDED
-    for n in looks_up_to(last):
+    for n in sorted({max(n, min(case.least, last)) for n in looks_up_to(last)}):
         values = replicates.first(n)
         if replicates.broken:
             return _verdict(case, values, Outcome.INCONSISTENT, None, broken(replicates.broken, n))
