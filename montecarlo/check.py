@@ -12,21 +12,23 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given
+from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as hypothesis_settings
 
 from derivations.claim import CIRCULATED, Claim, Stated
 from derivations.kernel.errors import Refusal
 from derivations.kernel.theorem import Equation
 from montecarlo.diagnosis import Diagnosis, diagnose
+from montecarlo.engine import block_seed
 from montecarlo.measure import Measurement, Settings, TimeUpError, decide, measure, measured, no_verdict, runner
-from montecarlo.parameters import Point, Values, points
+from montecarlo.parameters import Openings, Point, Values, points
 from montecarlo.trends import Trend, examine_trend
 from montecarlo.verdict import Outcome
 
 __all__ = ["Measurement", "Report", "Settings", "as_written", "decide", "examine", "measure", "runner"]
 
 SHRINKS = 60  # evaluations that a refuted claim may take, shrinking included
+SEARCH = 4e8  # numbers simulated for a claim after which no smaller counterexample is looked for
 EFFORT = 5e7  # numbers simulated for a claim after which, from the second example on, no further one is drawn
 
 
@@ -87,6 +89,7 @@ class _Examination:
     overrides: Any = None
     done: dict[tuple, Measurement] = field(default_factory=dict)
     refuted: list[tuple] = field(default_factory=list)
+    error: ValueError | None = None
 
     def at(self, point: Point | Values, salt: str = "") -> Measurement:
         """Measure at a point."""
@@ -107,30 +110,33 @@ class _Examination:
         searching = bool(self.refuted) or self.claim.circulated
         if len(self.done) >= SHRINKS + self.examples or time.monotonic() > self.settings.deadline:
             return bool(self.done)
-        return not searching and spent > EFFORT and len(self.done) > 1
+        if searching:
+            return bool(self.refuted) and spent > SEARCH
+        return spent > EFFORT and len(self.done) > 1
 
     def look(self, point: Point | Values) -> None:
         """Measure at a point, unless it was, and tell Hypothesis of a refutation."""
         key = point.key()
-        if key not in self.done:
+        if key not in self.done and self.error is None:
             if self.enough():
                 return
             if self.settings.progress:
                 self.settings.progress(f"{self.claim!r} at {point.text()}")
-            self.done[key] = self.at(point)
+            try:
+                self.done[key] = self.at(point)
+            except ValueError as error:  # bad input is not for Hypothesis to replay
+                self.error = error
+        if self.error is not None:
+            return
         if self.done[key].verdict.outcome is Outcome.REFUTED:
             self.refuted.append(key)
             raise _RefutedError
 
 
-def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrides=None) -> Report:
-    """Draw points, measure the claim at each, shrink a refutation. `alpha` is for the whole examination."""
-    settings = settings.begun()
-    if claim.says.parameter is not None or (isinstance(claim.written, Stated) and claim.written.quantity.parameter):
-        return Report(claim, (), trend=examine_trend(claim, alpha, settings))
-    examples = 12 if claim.circulated else settings.examples
-    look = _Examination(claim, alpha / 2 / (SHRINKS + examples + 1), settings, examples, overrides)
+def _search(look: _Examination, strategy, examples: int) -> None:
+    """Let Hypothesis draw points and shrink what is refuted; which points depends on seed and claim alone."""
 
+    @seed(block_seed(look.settings.seed, "points", look.claim.name))
     @hypothesis_settings(
         max_examples=examples,
         derandomize=True,
@@ -141,12 +147,34 @@ def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrid
         print_blob=False,
         report_multiple_bugs=False,
     )
-    @given(points(claim))
+    @given(strategy)
     def run(point: Point | Values) -> None:
         look.look(point)
 
+    run()
+
+
+def _may_coincide(claim: Claim) -> bool:
+    """Whether two free indices of one sort may be the same."""
+    if claim.sampler is not None:
+        return False
+    openings = Openings.of(claim)
+    sorts = [i.sort.name for i in (*openings.positions, *openings.others)]
+    return len(set(sorts)) < len(sorts)
+
+
+def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrides=None) -> Report:
+    """Draw points, measure the claim at each, shrink a refutation. `alpha` is for the whole examination."""
+    settings = settings.begun()
+    if claim.says.parameter is not None or (isinstance(claim.written, Stated) and claim.written.quantity.parameter):
+        return Report(claim, (), trend=examine_trend(claim, alpha, settings))
+    examples = 12 if claim.circulated else settings.examples
+    look = _Examination(claim, alpha / 2 / (SHRINKS + examples + 1), settings, examples, overrides)
+
     try:
-        run()
+        _search(look, points(claim), examples)
+        if _may_coincide(claim):  # drawn at random, indices might coincide in every example
+            _search(look, points(claim, apart=True), 1)
     except _RefutedError:
         smallest = look.done[look.refuted[-1]]
         again = look.at(smallest.point, salt="again")
@@ -154,4 +182,6 @@ def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrid
         if isinstance(claim.written, Stated | Equation) and overrides is None:
             found = diagnose(claim, smallest.point, alpha / 2, settings)
         return Report(claim, tuple(look.done.values()), smallest, again, found)
+    if look.error is not None:
+        raise look.error
     return Report(claim, tuple(look.done.values()))

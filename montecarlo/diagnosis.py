@@ -30,6 +30,7 @@ __all__ = ["Diagnosis", "Shrinkage", "diagnose"]
 
 WORK = 2e7  # numbers simulated for a rung, at most
 MOST = 5  # parameters looked at
+TESTED = 4  # rungs at which a suggestion is tested, at most
 _NICE = (0.5, 1.0, 1.5, 2.0, 3.0)
 
 
@@ -189,6 +190,7 @@ def _tested(claim: Claim, factor, symbols, rungs, alpha: float, settings: Settin
     factor = factor.xreplace({s: names.get(str(s), s) for s in factor.free_symbols})
     mended = times(claim, factor)
     confirmed = 0
+    rungs = rungs[:: -(-len(rungs) // TESTED)]
     for rung in rungs:
         outcome = measure(mended, rung.point, alpha / len(rungs), settings, salt="mended").outcome
         if outcome is Outcome.REFUTED:

@@ -20,7 +20,7 @@ SUFFIXES = (".py", ".yaml", ".yml", ".toml")
 
 def is_claim_file(path: Path) -> bool:
     """Whether it is named as a file of claims: `*_claims` with one of the suffixes."""
-    return path.suffix in SUFFIXES and path.stem.endswith("_claims")
+    return path.suffix in SUFFIXES and path.stem.endswith("_claims") and not path.stem.startswith("test_")
 
 
 def load(path: str | Path) -> tuple[Claim, ...]:

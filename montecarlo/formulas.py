@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy
 from scipy.integrate import quad
@@ -42,17 +43,17 @@ def number(formula: sympy.Expr, values: Mapping[str, Any], at: str = "") -> floa
 
 
 def _value(formula: sympy.Basic, values: Mapping[str, float]) -> sympy.Expr:
-    formula = formula.replace(sympy.harmonic, _harmonic)
+    sums = {h: _harmonic(h, values) for h in formula.atoms(sympy.harmonic)}
     integrals = {i: sympy.Float(_integral(i, values)) for i in _outermost(formula)}
-    inner = formula.xreplace(integrals)
+    inner = formula.xreplace({**integrals, **sums})
     return inner.subs({s: sympy.sympify(values[str(s)]) for s in inner.free_symbols}).evalf()
 
 
-def _harmonic(n: sympy.Expr, order: sympy.Expr = sympy.Integer(1)) -> sympy.Expr:
+def _harmonic(harmonic: sympy.Basic, values: Mapping[str, float]) -> sympy.Float:
     """Σ_{k ≤ n} k^−order by ψ and Hurwitz' ζ: exact fractions of thousands of digits are no use here."""
-    if order == 1:
-        return sympy.digamma(n + 1) + sympy.EulerGamma
-    return sympy.zeta(order) - sympy.zeta(order, n + 1)
+    n, order = ([*(float(_value(arg, values)) for arg in harmonic.args), 1.0])[:2]
+    value = mpmath.harmonic(n) if order == 1 else mpmath.zeta(order) - mpmath.zeta(order, n + 1)
+    return sympy.Float(value)
 
 
 def _outermost(formula: sympy.Basic) -> list[sympy.Integral]:

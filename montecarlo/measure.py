@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from derivations.claim import LEADING_ORDER, LIMIT, Claim, Stated
 from montecarlo.engine import Runner
 from montecarlo.parameters import Point, Values
@@ -168,6 +170,14 @@ def decide(
     says = _says(claim, made)
     common: dict[str, Any] = {"tolerance": tolerance, "alpha": alpha, "cap": settings.cap, "says": says}
     if made.kind == "surely":
+        if says in ("at most", "at least"):  # then what lies on the right side is as good as equal
+            side = np.maximum if says == "at most" else np.minimum
+            return decide_surely(
+                lambda start, stop: side(draw(start, stop), made.claimed),
+                claimed=made.claimed,
+                rounding=made.rounding,
+                replicates=SURE,
+            )
         return decide_surely(draw, claimed=made.claimed, rounding=made.rounding, replicates=SURE)
     if made.kind == "law":
         assert made.cdf is not None
@@ -206,7 +216,8 @@ def shown(made: Plan, verdict: Verdict) -> Verdict:
         return verdict
     unit = made.shown
     if made.kind == "zero":
-        return replace(verdict, estimate=verdict.estimate * unit, stderr=verdict.stderr * unit)
+        estimate = made.centre + verdict.estimate * unit
+        return replace(verdict, claimed=made.centre, estimate=estimate, stderr=verdict.stderr * unit)
     assert verdict.ratio is not None
     ratio, (low, high), error = verdict.ratio, verdict.interval, verdict.stderr
     tolerance, caught = verdict.tolerance, verdict.smallest_caught

@@ -228,23 +228,25 @@ def simplest(claim: Claim) -> Point | Values:
     return Values(tuple((name, held[name]) for name in claim.domain))
 
 
-def points(claim: Claim) -> st.SearchStrategy:
-    """Points of the claim's domain: a `Point` of the layer, or the `Values` of a sampler's parameters."""
-    return _values(claim) if claim.sampler is not None else _points(claim)
+def points(claim: Claim, apart: bool = False) -> st.SearchStrategy:
+    """Points of the claim's domain: a `Point` of the layer, or the `Values` of a sampler's parameters.
+
+    `apart`: no two positions, heads, channels or features coincide, as far as there are enough of them.
+    """
+    return _values(claim) if claim.sampler is not None else _points(claim, apart)
 
 
 @st.composite
-def _points(draw: st.DrawFn, claim: Claim) -> Point:
+def _points(draw: st.DrawFn, claim: Claim, apart: bool) -> Point:
     domain, openings = claim.domain, Openings.of(claim)
     heads, head_width = int(_draw(draw, domain["H"])), int(_draw(draw, domain["d_h"]))
     head_width = max(head_width, -(-int(ends(domain["d"])[0]) // heads))
     vocabulary = int(_draw(draw, domain["V"])) if openings.needs_vocabulary else None
     stds = _draw_stds(draw, claim, openings, heads * head_width)
     eps = float(_draw(draw, domain["ε"])) if openings.needs_eps else 0.0
-    positions = _draw_positions(draw, claim, openings.positions)
-    classes = _draw_classes(
-        draw, openings.others, {"head": heads, "channel": head_width, "feature": heads * head_width}
-    )
+    positions = _draw_positions(draw, claim, openings.positions, apart)
+    sizes = {"head": heads, "channel": head_width, "feature": heads * head_width}
+    classes = _draw_classes(draw, openings.others, sizes, apart)
     return Point(heads, head_width, vocabulary, stds, eps, positions, classes)
 
 
@@ -265,7 +267,7 @@ def _draw_stds(draw: st.DrawFn, claim: Claim, openings: Openings, width: int) ->
     return stds
 
 
-def _draw_positions(draw: st.DrawFn, claim: Claim, positions: tuple[Index, ...]) -> dict[str, int]:
+def _draw_positions(draw: st.DrawFn, claim: Claim, positions: tuple[Index, ...], apart: bool) -> dict[str, int]:
     differ = {frozenset(h.subject) for h in claim.hypotheses if h.kind == "differ"}
     at_most = {h.subject for h in claim.hypotheses if h.kind == "at most"}
     values: dict[str, int] = {}
@@ -276,18 +278,21 @@ def _draw_positions(draw: st.DrawFn, claim: Claim, positions: tuple[Index, ...])
         least, most = map(int, ends(spec))
         high = min([most, *(values[top] for low, top in at_most if low == index.name and top in values)])
         low = min(least, high)
-        taken = {values[o] for o in values if frozenset({o, index.name}) in differ}
-        values[index.name] = draw(st.sampled_from([v for v in range(low, high + 1 + len(taken)) if v not in taken]))
+        taken = {values[o] for o in values if apart or frozenset({o, index.name}) in differ}
+        free = [v for v in range(low, high + 1 + len(taken)) if v not in taken]
+        if any(index.name == key for key, _ in at_most):  # the key stays at or before its query
+            free = [v for v in range(1, high + 1) if v not in taken] or [high]
+        values[index.name] = draw(st.sampled_from(free))
     return values
 
 
-def _draw_classes(draw: st.DrawFn, others: tuple[Index, ...], sizes: Mapping[str, int]) -> dict[str, int]:
+def _draw_classes(draw: st.DrawFn, others: tuple[Index, ...], sizes: Mapping[str, int], apart: bool) -> dict[str, int]:
     classes: dict[str, int] = {}
     used: dict[str, int] = {}
     for index in others:
         sort = index.sort.name
         most = min(used.get(sort, 0), sizes[sort] - 1)
-        classes[index.name] = number = draw(st.integers(0, most))
+        classes[index.name] = number = most if apart else draw(st.integers(0, most))
         used[sort] = max(used.get(sort, 0), number + 1)
     return classes
 

@@ -116,6 +116,7 @@ class Plan:
     calibration: Calibration = Calibration.EXACT
     rank: int = 1  # the power of the statistic's ratio: 2 where a standard deviation is decided by its square
     least: int = 1  # replicates below which nothing is decided
+    centre: float = 0.0  # what a zero is the error of: the correlation claimed
     shown: float | None = None  # the value claimed (or the scale of a zero), where the statistic is in its units
 
 

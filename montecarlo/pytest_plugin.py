@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A page of the derivation, a file called `*_claims`, and any file of claims that is named on the command line."""
-    if file_path.suffix not in (".py", ".yaml", ".yml", ".toml"):
+    if file_path.suffix not in (".py", ".yaml", ".yml", ".toml") or file_path.stem.startswith("test_"):
         return None
     if file_path.suffix == ".py" and file_path.parent.name == "derivations":
         import derivations

@@ -13,7 +13,7 @@ Each quantity is a function of the means of a few *columns*, values that are unb
 | ratio | 1 or 2 | the first column of both |
 
 `combine` then makes of the columns one statistic Q, linear in them, with E Q = 1 if and only if the claim holds (E Q = 0
-for a claimed zero). What stands in a denominator is set by a pilot: that rescales the error E Q − 1, by 1 % for a pilot
+for a claimed zero; for a correlation E Q is its error, whose tolerance is absolute). What stands in a denominator is set by a pilot: that rescales the error E Q − 1, by 1 % for a pilot
 that is 1 % off, and leaves its zero where it is. For skewness and correlation the zero moves too, by the square of the
 pilot's relative error. `derived here`.
 """
@@ -93,7 +93,8 @@ def combine(quantity: Quantity, claimed: float, means: list[float]) -> Combinati
         return Combination(plain.offset, (*plain.weights[:1], 0.0, 0.0), plain.target, plain.unit)
     if name == "correlation":
         t = math.sqrt(_positive(means[2]) / _positive(means[1]))
-        return _quotient(claimed, (2 * t, 0.0, 0.0), (0.0, t * t, 1.0), 2 * means[2])
+        size, weights = 2 * means[2], (2 * t, -claimed * t * t, -claimed)
+        return Combination(0.0, tuple(w / size for w in weights), 0.0, 1.0)
     if name == "skewness":
         cube = _positive(means[1]) ** 1.5
         made = _quotient(claimed, (1.0, 0.0), (0.0, 1.5 * math.sqrt(means[1])), cube)

@@ -36,7 +36,8 @@ def finding(report: Report) -> str:
     said = f"{report.outcome.value}"
     if report.outcome is not Outcome.REFUTED or report.trend is not None:
         return said
-    said += f" as {report.claim.says.value}"
+    if not report.claim.says.value.startswith("circulated"):
+        said += f" as {report.claim.says.value}"
     found = report.diagnosis
     if found is None:
         return said

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from derivations.claim import Claim, Distribution, Stated
-from montecarlo.audit import audit
+from montecarlo.audit import audit, world
 from montecarlo.engine import Runner
 from montecarlo.formulas import distribution_function, number
 from montecarlo.parameters import Point, Values
@@ -53,9 +53,7 @@ def plan_stated(
     """
     stated = claim.written
     assert isinstance(stated, Stated)
-    source = source_of(claim, point, overrides)
-    if isinstance(source, SamplerSource):
-        _audited_once(source)
+    source = audited_source(claim, point, overrides)
     if isinstance(stated.value, Distribution):
         cdf = distribution_function(stated.value, point.numbers(), point.text())
         return Plan("law", FirstEntry(source), 0.0, cdf=cdf)
@@ -66,12 +64,16 @@ def plan_stated(
 _seen: set[Callable] = set()
 
 
-def _audited_once(source: SamplerSource) -> None:
-    """A sampler is looked at once in a process, at the first point that it is measured at."""
-    sampler = source.claim.sampler
-    if sampler is not None and sampler not in _seen:
-        audit(source)
-        _seen.add(sampler)
+def audited_source(claim: Claim, point: Point | Values, overrides: Mapping[str, object] | None = None) -> Source:
+    """Where the replicates come from; a sampler is looked at once in a process, at the first point it is measured at."""
+    if claim.sampler is None or claim.sampler in _seen:
+        return source_of(claim, point, overrides)
+    before = world()
+    source = source_of(claim, point)
+    assert isinstance(source, SamplerSource)
+    audit(source, before)
+    _seen.add(claim.sampler)
+    return source
 
 
 def plan_value(
@@ -103,6 +105,9 @@ def plan_value(
             "variance seems infinite, or too large to be learned. Claim a median, a law, or a mean of a bounded function"
         )
     variance = _with_room(values)
+    if variance == 0.0:
+        exact = Combined(replace(made, dtype=torch.float64), combination)
+        return Plan("surely", exact, combination.target, rounding=SURELY)
     assert claimed is not None
     return Plan(
         "mean" if combination.target else "zero",
@@ -113,6 +118,7 @@ def plan_value(
         unit="" if combination.target else "scale",
         rank=2 if stated.quantity.is_root else 1,
         least=count // 8,
+        centre=claimed if stated.quantity.name == "correlation" else 0.0,
         shown=claimed if combination.target else combination.unit,
     )
 

@@ -26,8 +26,7 @@ from derivations.claim import Choices, Claim, Integers, Quantity, Reals, Stated
 from montecarlo.formulas import number
 from montecarlo.measure import Located, Settings, TimeUpError, locate, runner_for
 from montecarlo.parameters import Point, Values, limits, simplest
-from montecarlo.samplers import source_of
-from montecarlo.stated import HeavyTailError, plan_value
+from montecarlo.stated import HeavyTailError, audited_source, plan_value
 from montecarlo.verdict import Outcome
 
 __all__ = ["SLACK", "Trend", "examine_trend", "ladder", "speed"]
@@ -194,7 +193,7 @@ def _quantity(claim: Claim, quantity: Quantity, point, alpha: float, settings: S
     """The interval of the quantity itself."""
     assert isinstance(claim.written, Stated)
     inner = replace(claim, written=replace(claim.written, quantity=quantity))
-    source = source_of(inner, point)
+    source = audited_source(inner, point)
     try:
         made = plan_value(inner.written, source, None, runner_for(inner, point, settings), "growth")  # type: ignore[arg-type]
     except HeavyTailError:

@@ -64,9 +64,9 @@ def check_calibration(calibration: Calibration) -> None:
         )
 
 
-def check_says(says: str) -> None:
-    """'exact', 'approximate', 'at most' or 'at least', or ValueError."""
-    if says not in ("exact", "approximate", "at most", "at least"):
-        raise ValueError(
-            f"says={says!r} is not how a claim is meant. Use 'exact', 'approximate', 'at most' or 'at least'."
-        )
+def check_says(says: str, bounds: bool = False) -> None:
+    """'exact' or 'approximate' (with `bounds`, 'at most' or 'at least' too), or ValueError."""
+    allowed = ("exact", "approximate", *(("at most", "at least") if bounds else ()))
+    if says not in allowed:
+        names = ", ".join(map(repr, allowed[:-1])) + f" or {allowed[-1]!r}"
+        raise ValueError(f"says={says!r} is not how a claim is meant. Use {names}.")

@@ -3,7 +3,7 @@
 Main definitions: `decide_mean`, `decide_zero`. The test is Catoni's (`catoni`), the check of v is a bet
 (`variance`).
 
-**Order.** At each of the looks n_1 < … < n_J (doubling up to twice the plan, or to the cap) and for a claim
+**Order.** At each of the looks n_1 < … < n_J (doubling up to twice the plan, sixteen times for an approximate claim, or to the cap) and for a claim
 said to be
 
 - *exact*: c = 1 rejected → REFUTED, however small the error; else 1 − ε rejected from above and 1 + ε from
@@ -176,8 +176,9 @@ def _decide(draw: Draw, case: _Case) -> Verdict:
     check_alpha(case.alpha)
     check_cap(case.cap)
     check_calibration(case.calibration)
-    check_says(case.says)
-    last = min(max(2 * case.planned, case.least), case.cap)
+    check_says(case.says, bounds=True)
+    doublings = 16 if case.says == "approximate" else 2  # an error near ε takes longer to be told from ε
+    last = min(max(doublings * case.planned, case.least), case.cap)
     replicates = Replicates(draw, last, case.unit)
     outcome = Outcome.UNDECIDED
     for n in sorted({max(n, min(case.least, last)) for n in looks_up_to(last)}):

@@ -22,7 +22,7 @@ POINT = Point(2, 4, None, dict.fromkeys(STANDARD_DEVIATIONS, 0.3), positions={"m
 
 
 def _measured(rhs):
-    return plan_equation(Equation(E(q[m, h, a] ** 2), expr(rhs)), EXACT, POINT)
+    return plan_equation(Equation(E(q[m, h, a] ** 2), expr(rhs)), POINT)
 
 
 @pytest.mark.parametrize(

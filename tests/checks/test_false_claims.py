@@ -35,7 +35,7 @@ t = sympy.Symbol("t", real=True)
 
 
 def _outcome(lhs, rhs, says=EXACT) -> Outcome:
-    made = plan_equation(Equation(expr(lhs), expr(rhs)), says, POINT)
+    made = plan_equation(Equation(expr(lhs), expr(rhs)), POINT)
     return decide(made, replace(CARRIER, says=says), POINT, ALPHA, 0.05, Settings()).outcome
 
 
@@ -54,7 +54,7 @@ def _outcome(lhs, rhs, says=EXACT) -> Outcome:
 )
 def test_true_is_confirmed_and_false_is_refuted(kind, lhs, right, wrong):
     """lhs = right is confirmed within 5 %, lhs = wrong is refuted."""
-    assert plan_equation(Equation(lhs, expr(right)), EXACT, POINT).kind == kind
+    assert plan_equation(Equation(lhs, expr(right)), POINT).kind == kind
     assert _outcome(lhs, right) is Outcome.CONFIRMED
     assert _outcome(lhs, wrong) is Outcome.REFUTED
 
@@ -66,7 +66,7 @@ def test_a_false_zero_is_refuted():
 
 def test_a_tautological_average_is_not_taken():
     """Σ_i e_mi = 0 surely says nothing of E e_mi: one entry is measured."""
-    made = plan_equation(Equation(E(e[m, i]), expr(0)), EXACT, POINT)
+    made = plan_equation(Equation(E(e[m, i]), expr(0)), POINT)
     assert made.kind == "zero"
     assert made.variance is not None and made.variance > 0
 
@@ -114,7 +114,7 @@ def test_an_approximate_claim_is_refuted_only_outside_its_tolerance():
     """1 % off: refuted as exact when looked at closely, confirmed as leading order within 5 %."""
     off = d * σ_q**2 * sympy.Rational(101, 100)
     assert _outcome(E(q[m, h, a] ** 2), off, LEADING_ORDER) is Outcome.CONFIRMED
-    made = plan_equation(Equation(E(q[m, h, a] ** 2), expr(off)), EXACT, POINT)
+    made = plan_equation(Equation(E(q[m, h, a] ** 2), expr(off)), POINT)
     assert decide(made, CARRIER, POINT, ALPHA, 0.005, Settings()).outcome is Outcome.REFUTED
 
 

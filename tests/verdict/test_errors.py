@@ -127,7 +127,7 @@ WORDS = [
     ),
     (
         lambda: mean(says="roughly"),
-        "says='roughly' is not how a claim is meant. Use 'exact' or 'approximate'.",
+        "says='roughly' is not how a claim is meant. Use 'exact', 'approximate', 'at most' or 'at least'.",
     ),
     (
         lambda: mean(draw=lambda start, stop: np.zeros((stop - start, 1))),
