@@ -9,8 +9,8 @@
         where: [n != p]                      # or n <= m
         domain: {m: {integers: [1, 8]}, sigma: {log_reals: [0.1, 1]}}
 
-Further keys: summary, tolerance, circulated. In TOML each claim is a `[[claims]]` table. A file has at most 256 kB; YAML
-aliases, tags and repeated keys are refused. Formulas go through `read_formula` and `read_quantity`.
+Further keys: summary, tolerance, circulated. In TOML each claim is a `[[claims]]` table. A file has at most 256 kB;
+YAML aliases, tags and repeated keys are refused. Formulas go through `read_formula` and `read_quantity`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
     """The claims of a YAML or TOML file.
 
     Raises:
-        ReadingError: the file, or a claim in it, cannot be read: it names the claim, the key, the reason and the remedy.
+        ReadingError: the file, or a claim in it, cannot be read: it names the claim, the key, the reason, the remedy.
     """
     raw = path.read_bytes()
     if len(raw) > MOST_BYTES:

@@ -3,8 +3,8 @@
 `read_formula("d^3 * sigma^4 / H", symbols)` knows the symbols that it is given, a table of functions, `pi`, and nothing
 else. There is no attribute, no call of anything that is not in the table, and neither `eval` nor `sympify` is reached.
 
-    sum      = ["-"] product {("+" | "-") product}          power = atom ["^" power-with-sign], right to left
-    product  = power {("*" | "/") power}                     atom  = number | name | name "(" sum {"," sum} ")" | "(" sum ")"
+    sum      = ["-"] product {("+" | "-") product}     power = atom ["^" power-with-sign], right to left
+    product  = power {("*" | "/") power}                atom  = number | name | name "(" sum {"," sum} ")" | "(" sum ")"
     piecewise(value, condition, …, otherwise), with conditions a < b, <=, >, >=, ==, !=
 """
 
@@ -15,11 +15,15 @@ from typing import Any
 
 import sympy
 
+from derivations.reading.limits import degree, too_large, undefined
 from derivations.reading.tokens import ReadingError, Token, tokens, unknown
 
 __all__ = ["FUNCTIONS", "Reader", "read_formula"]
 
 MOST_DEPTH, MOST_POWER, MOST_SIZE, MOST_BASE = 40, 64, 400, 10**40
+MOST_PIECES, MOST_COMPARED, MOST_EVALUATED = 16, 4, 24
+MOST_COMPARED_POWER = 8
+_COMPARING = ("min", "max")
 _GROWING = 170  # the largest number whose factorial a float can hold
 
 FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int]] = {
@@ -44,6 +48,8 @@ FUNCTIONS: Mapping[str, tuple[Callable[..., Any], int]] = {
     "min": (sympy.Min, 0),
     "max": (sympy.Max, 0),
 }
+_ROUNDING = ("floor", "ceiling")
+_MOST_ROUNDED = sympy.Integer(10**50)
 _FAST_GROWING = ("gamma", "factorial", "binomial", "harmonic", "zeta", "exp")
 _RELATIONS: Mapping[str, Callable[..., Any]] = {
     "<": sympy.StrictLessThan,
@@ -61,6 +67,11 @@ class Reader:
     def __init__(self, text: object, symbols: Mapping[str, sympy.Expr]) -> None:
         self.tokens, self.place, self.depth = tokens(text), 0, 0
         self.symbols = symbols
+        for names, most in ((_COMPARING, MOST_COMPARED), (FUNCTIONS, MOST_EVALUATED)):
+            found = [t for t in self.tokens if t.kind == "name" and t.text in names]
+            if len(found) > most:
+                what = "min and max" if names is _COMPARING else "functions"
+                raise ReadingError(f"is one too many: {most} {what} at most", found[most].column, found[most].text)
 
     @property
     def here(self) -> Token:
@@ -173,9 +184,24 @@ class Reader:
             raise ReadingError(
                 f"takes {count or 'at most 8'} argument(s), not {len(arguments)}", token.column, token.text
             )
-        if token.text in _FAST_GROWING and any(a.is_number and not abs(a) <= _GROWING for a in arguments):
+        if token.text in _FAST_GROWING and any(a.is_number and not _at_most(a, _GROWING) for a in arguments):
             raise ReadingError(f"of a number beyond {_GROWING} is too large", token.column, token.text)
+        if token.text in _ROUNDING and any(
+            a.is_number and not a.is_Rational and not _at_most(a, _MOST_ROUNDED) for a in arguments
+        ):
+            raise ReadingError("of a number beyond 10^50 is not rounded", token.column, token.text)
+        if token.text in _COMPARING:
+            self.comparable(token, arguments)
+        if token.text == "binomial" and not all(a.is_Rational for a in arguments):  # SymPy would expand it at length
+            return self.checked(lambda: made(*arguments, evaluate=False), token)
         return self.checked(lambda: made(*arguments), token)
+
+    def comparable(self, sign: Token, sides: list[Any]) -> None:
+        """Refuse a comparison that SymPy would ponder: of high powers, or of something piecewise."""
+        if any(side.has(sympy.Piecewise) for side in sides):
+            raise ReadingError("compares a piecewise; write its conditions side by side", sign.column, sign.text)
+        if any(degree(side) > MOST_COMPARED_POWER for side in sides):
+            raise ReadingError(f"compares powers beyond ±{MOST_COMPARED_POWER}", sign.column, sign.text)
 
     def piecewise(self) -> Any:
         """piecewise(value, condition, …, otherwise)."""
@@ -189,10 +215,20 @@ class Reader:
             if relation.text not in _RELATIONS:
                 raise ReadingError("stands where a condition such as m < n should", relation.column, relation.text)
             self.place += 1
-            pieces.append((value, _RELATIONS[relation.text](left, self.sum())))
+            pieces.append((value, self.relation(relation, left, self.sum())))
             self.need(",")
+            if len(pieces) > MOST_PIECES:
+                raise ReadingError(f"has more than {MOST_PIECES} conditions", opening.column, "piecewise")
         self.need(")")
         return self.checked(lambda: sympy.Piecewise(*pieces, (value, True)), opening)
+
+    def relation(self, sign: Token, left: Any, right: Any) -> Any:
+        """left < right, or whatever the sign says; true or false where that is known."""
+        self.comparable(sign, [left, right])
+        try:
+            return _RELATIONS[sign.text](left, right)
+        except Exception as error:
+            raise ReadingError(f"cannot be decided: {error}"[:200], sign.column, sign.text) from None
 
     def join(self, sign: Token, left: Any, right: Any) -> Any:
         """left sign right; −right for no left."""
@@ -209,7 +245,7 @@ class Reader:
 
     def check_power(self, sign: Token, base: Any, exponent: Any) -> None:
         """Refuse powers that blow up."""
-        if exponent.is_number and not abs(exponent) <= MOST_POWER:
+        if exponent.is_number and not _at_most(exponent, MOST_POWER):
             raise ReadingError(f"has an exponent beyond ±{MOST_POWER}", sign.column, "^")
         if base.is_Rational and exponent.is_Rational and max(abs(base.p), base.q) > MOST_BASE:
             raise ReadingError("is a power of too large a number", sign.column, "^")
@@ -220,20 +256,36 @@ class Reader:
             value = make()
         except ReadingError:
             raise
-        except (TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError, RecursionError) as error:
+        except Exception as error:  # whatever SymPy raises: there is no list of it
             raise ReadingError(f"cannot be computed: {error}"[:200], token.column, token.text) from None
-        self.check(value, token)
+        try:
+            self.check(value, token)
+        except ReadingError:
+            raise
+        except Exception as error:  # likewise: 0 < x, say, is decided by numerical evaluation
+            raise ReadingError(f"cannot be computed: {error}"[:200], token.column, token.text) from None
         return value
 
     def check(self, value: Any, token: Token) -> None:
         """A finite real formula, numbers of bounded length, size and degree bounded."""
-        if value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
-            raise ReadingError("leads to something infinite, complex or undefined", token.column, token.text)
         for part in value.atoms(sympy.Rational):
             if max(abs(part.p), part.q).bit_length() > 2_500:
                 raise ReadingError("leads to a number too long to be held", token.column, token.text)
         if len(list(zip(range(MOST_SIZE + 1), sympy.preorder_traversal(value), strict=False))) > MOST_SIZE:
             raise ReadingError(f"leads to a formula of more than {MOST_SIZE} parts", token.column, token.text)
+        reason = too_large(value)
+        if reason:
+            raise ReadingError(reason, token.column, token.text)
+        if undefined(value):
+            raise ReadingError("leads to something infinite, complex or undefined", token.column, token.text)
+
+
+def _at_most(value: sympy.Expr, limit: sympy.Expr | int) -> bool:
+    """Whether |value| ≤ limit; no where it cannot be told."""
+    try:
+        return bool(abs(value) <= limit)
+    except Exception:  # of a Relational that SymPy leaves undecided, or an evaluation that fails
+        return False
 
 
 def read_formula(text: object, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
@@ -242,4 +294,15 @@ def read_formula(text: object, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
     Raises:
         ReadingError: it says none; with the column, the piece, the reason and the remedy.
     """
-    return Reader(text, symbols).whole()
+    return whole(Reader(text, symbols))
+
+
+def whole(reader: Reader) -> Any:
+    """What a reader reads; whatever goes wrong that nobody foresaw is a `ReadingError` too."""
+    try:
+        return reader.whole()
+    except ReadingError:
+        raise
+    except Exception as error:
+        here = reader.tokens[min(reader.place, len(reader.tokens) - 1)]
+        raise ReadingError(f"cannot be read: {error}"[:200], here.column, here.text) from None

@@ -1,7 +1,7 @@
 """# Quantities of the layer's tensors from text
 
-`read_quantity("E[l[h,m,n] * l[h,m,p]]")` is the expression that one would write in Python. Tensors and indices are those
-of the tables below; `m`, `n`, … outside of brackets are the numbers of the positions.
+`read_quantity("E[l[h,m,n] * l[h,m,p]]")` is the expression that one would write in Python. Tensors and indices are
+those of the tables below; `m`, `n`, … outside of brackets are the numbers of the positions.
 
     E[…]  E[… | e]  Var[…]  Cov[…, …]  Sum[body, i, a, n<=m]  delta[n,p]  l[h,m,n]  and formulas in numbers
 """
@@ -17,7 +17,8 @@ from derivations import model, notation
 from derivations.kernel.errors import NotationError, Refusal
 from derivations.kernel.expressions import Bound, Cov, E, Expr, Num, SumOver, Var, delta, expr
 from derivations.kernel.indices import Index, position_value
-from derivations.reading.formulas import Reader
+from derivations.reading.formulas import Reader, whole
+from derivations.reading.limits import too_costly
 from derivations.reading.tokens import ReadingError, Token, unknown
 
 __all__ = ["INDICES", "TENSORS", "model_symbols", "read_quantity"]
@@ -25,6 +26,7 @@ __all__ = ["INDICES", "TENSORS", "model_symbols", "read_quantity"]
 TENSORS: Mapping[str, Any] = {
     "x": model.x,
     "mu": model.mu,
+    "r": model.r,
     "e": model.e,
     "Wq": model.Wq,
     "Wk": model.Wk,
@@ -50,8 +52,9 @@ INDICES: Mapping[str, Index] = {
         *(notation.a, notation.b, notation.c, notation.m, notation.n, notation.p, notation.r),
     )
 }
+_UNDEFINED = {"nan", "zoo", "oo", "-oo", "I"}
 _WORDS = ("E", "Var", "Cov", "Sum", "delta")
-MOST_RANDOM_POWER, MOST_TERMS = 8, 200
+MOST_RANDOM_POWER = 8
 
 
 def model_symbols() -> dict[str, sympy.Expr]:
@@ -102,7 +105,11 @@ class _QuantityReader(Reader):
             bounds = []
             while self.take(","):
                 index = self._index()
-                bounds.append(index.upto(self._index()) if self.take("<=") else Bound(index))
+                sign = self.take("<=")
+                end = self._index() if sign else None
+                if sign and end and (index.sort, end.sort) != (notation.POSITION, notation.POSITION):
+                    raise ReadingError(f"bounds a {index.sort} by a {end.sort}", sign.column, sign.text)
+                bounds.append(index.upto(end) if end else Bound(index))
             return SumOver(body, *bounds)
         return (E if token.text == "E" else Var)(body, self._given())
 
@@ -148,11 +155,13 @@ class _QuantityReader(Reader):
 
     def join(self, sign: Token, left: Any, right: Any) -> Any:
         if isinstance(right, Num) and (left is None or isinstance(left, Num)):
-            if sign.text == "^":
-                self.check_power(sign, left, right)
-            inner = super().join(sign, None if left is None else left.value, right.value) if sign.text != "^" else None
-            value = inner if inner is not None else self.checked(lambda: Num(left.value**right.value), sign)
-            return value if isinstance(value, Expr) else Num(value)
+            if left is None:
+                return Num(super().join(sign, None, right.value))
+            if sign.text != "^":
+                return Num(super().join(sign, left.value, right.value))
+            self.check_power(sign, left, right)
+            base = left.value
+            return self.checked(lambda: Num(base**right.value), sign)
         if sign.text == "^":
             self.check_power(sign, left, right)
             return self.checked(lambda: left ** int(right.value), sign)
@@ -169,23 +178,10 @@ class _QuantityReader(Reader):
             super().check(value.value, token)
         elif not isinstance(value, Expr):
             super().check(value, token)
-        elif _terms(value) > MOST_TERMS:
-            raise ReadingError(f"expands to more than {MOST_TERMS} terms", token.column, token.text)
-
-
-def _terms(value: Expr) -> int:
-    """How many terms an expression expands to, at most."""
-    from derivations.kernel.expressions import Add, Covariance, Mul, Power
-
-    parts = [_terms(part) for part in value.children()]
-    if isinstance(value, Add):
-        return sum(parts)
-    if isinstance(value, Power):
-        return parts[0] ** abs(value.power)
-    product = 1
-    for count in parts:
-        product *= count
-    return product + 1 if isinstance(value, Covariance) else product if isinstance(value, Mul) else max([1, *parts])
+        else:
+            reason = too_costly(value)
+            if reason:
+                raise ReadingError(reason, token.column, token.text)
 
 
 def read_quantity(text: object, symbols: Mapping[str, sympy.Expr] | None = None) -> Expr:
@@ -194,10 +190,14 @@ def read_quantity(text: object, symbols: Mapping[str, sympy.Expr] | None = None)
     Raises:
         ReadingError: it says none; with the column, the piece, the reason and the remedy.
     """
-    reader = _QuantityReader(text, model_symbols() if symbols is None else symbols)
-    value = reader.whole()
+    value = expr(whole(_QuantityReader(text, model_symbols() if symbols is None else symbols)))
+    reason = too_costly(value)
+    if reason:
+        raise ReadingError(f"the quantity {reason}")
     try:
-        value.form  # noqa: B018 (raises if it makes no sense)
-    except (NotationError, Refusal, ZeroDivisionError, ValueError) as error:
+        odd = {str(name) for coeff in value.form.terms.values() for name in coeff.names()} & _UNDEFINED
+    except Exception as error:  # NotationError and Refusal, and whatever SymPy raises
         raise ReadingError(f"the quantity makes no sense: {error}"[:300]) from None
-    return expr(value)
+    if odd:
+        raise ReadingError("the quantity is infinite, complex or undefined")
+    return value
