@@ -117,7 +117,11 @@ def first_residual_second_moment(proof):
 # --- under uniform attention --------------------------------------------------------------------------------
 
 
-@claim(source=DERIVED, says=EXACT)
+@claim(
+    source=DERIVED,
+    says=EXACT,
+    domain={"σ_x": Reals(0.05, 0.2), "σ_v": Reals(0.2, 0.5), "σ_o": Reals(0.2, 0.5)},
+)
 def uniform_residual_covariance(proof):
     """E[(x_mi + ō_mi)(x_nj + ō_nj)] = δ_ij (δ_mn σ_x² + d²σ_v²σ_o²/max(m, n)), exactly."""
     proof.start(E((x[m, i] + obar[m, i]) * (x[n, j] + obar[n, j])))

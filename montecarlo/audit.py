@@ -7,7 +7,7 @@ What would make a verdict false without a trace:
 | it changes torch's or NumPy's or Python's global state | state before and after |
 | it draws from another source than rng, with a fixed seed or none | two calls with one seed differ; two seeds agree |
 | one draw of the weights shared by all replicates of a call | Kruskal–Wallis over calls, of X and of X² |
-| tokens or positions that share weights returned as replicates; replicates repeated | rank autocorrelation of X and of X² over all lags |
+| tokens that share weights returned as replicates; replicates repeated | rank autocorrelation of X and X², all lags |
 
 Ranks have every moment, so heavy tails raise no false alarm. The tests are held to p < 1e-10, by the χ² law and by
 Gaussian tails; they belong to no α and refuse, they never confirm. A dependence weaker than they see (a correlation of
@@ -80,7 +80,7 @@ def _independent(name: str, what: str, values: np.ndarray) -> None:
     spread = float(values.shape[1] * (by_call**2).sum())
     if values.shape[1] >= 4 and chdtrc(len(by_call) - 1, spread) < LEVEL:
         raise BadSamplerError(
-            f"{name} returns replicates that depend on each other: {what} differs from call to call more than within one. "
+            f"{name} returns replicates that depend on each other: {what} differs between calls more than within one. "
             "Draw the weights anew for each replicate: a first axis of n on every tensor"
         )
     count = len(ranks)
@@ -101,7 +101,7 @@ def _independent(name: str, what: str, values: np.ndarray) -> None:
         )
     if grouped:
         raise BadSamplerError(
-            f"{name} returns replicates that depend on each other: {what} of two less than {grouped[0]} apart correlate by "
+            f"{name} returns replicates that depend on each other: {what} of two within {grouped[0]} correlates by "
             f"{sums[grouped[0] - 1] / grouped[0]:.2g} on average. {remedy}"
         )
 

@@ -20,7 +20,17 @@ from derivations.kernel.errors import Refusal
 from derivations.kernel.theorem import Equation
 from montecarlo.diagnosis import Diagnosis, diagnose
 from montecarlo.engine import block_seed
-from montecarlo.measure import Measurement, Settings, TimeUpError, decide, measure, measured, no_verdict, runner
+from montecarlo.measure import (
+    DEFAULTS,
+    Measurement,
+    Settings,
+    TimeUpError,
+    decide,
+    measure,
+    measured,
+    no_verdict,
+    runner,
+)
 from montecarlo.parameters import Openings, Point, Values, points
 from montecarlo.trends import Trend, examine_trend
 from montecarlo.verdict import Outcome
@@ -163,7 +173,7 @@ def _may_coincide(claim: Claim) -> bool:
     return len(set(sorts)) < len(sorts)
 
 
-def examine(claim: Claim, alpha: float, settings: Settings = Settings(), overrides=None) -> Report:
+def examine(claim: Claim, alpha: float, settings: Settings = DEFAULTS, overrides=None) -> Report:
     """Draw points, measure the claim at each, shrink a refutation. `alpha` is for the whole examination."""
     settings = settings.begun()
     if claim.says.parameter is not None or (isinstance(claim.written, Stated) and claim.written.quantity.parameter):

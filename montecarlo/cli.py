@@ -4,9 +4,9 @@
     layerlaws show CLAIM [--file F] [--latex]    a claim, its hypotheses, its derivation, its last verdict
     layerlaws check [FILE or CLAIM …]            prove and measure (default: the project's own derivation)
 
-A FILE is Python, YAML or TOML, or a folder of `*_claims` files. Exit codes: 0 every claim as stated, 1 something refuted
-or unproved, 2 bad input, 3 something undecided. Ctrl-C keeps and prints the verdicts reached. Nothing heavy is imported
-before it is needed.
+A FILE is Python, YAML or TOML, or a folder of `*_claims` files. Exit codes: 0 every claim as stated, 1 something
+refuted or unproved, 2 bad input, 3 something undecided. Ctrl-C keeps and prints the verdicts reached. Nothing heavy
+is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="layerlaws",
         description="Proved and measured: the distributions inside randomly initialised transformers.",
-        epilog="Exit codes: 0 every claim as stated, 1 something refuted or unproved, 2 bad input, 3 something undecided.",
+        epilog="Exit codes: 0 all as stated, 1 something refuted or unproved, 2 bad input, 3 something undecided.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="every claim, how it is meant and what it states")
@@ -105,7 +105,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from derivations.render import claim_latex, claim_text
+    from derivations.claim.printing import claim_latex, claim_text
     from montecarlo.record import last_verdict
 
     (task,) = _tasks([options.file] if options.file else [], [options.claim])

@@ -1,13 +1,13 @@
 """# After a refutation: how far off, where, does the error shrink, and would a simple factor mend it?
 
-From the smallest counterexample each parameter is moved through its range, the others held, and truth/claimed is located
-at each rung. So one sees
+From the smallest counterexample each parameter is moved through its range, the others held, and truth/claimed is
+located at each rung. So one sees
 
 - the *worst* rung: the ratio that is farthest from 1;
 - whether the error *shrinks* in a parameter, and at which rate;
-- whether claimed × *factor* fits at every rung, for the factors 2, ½, 4, ¼, π, 1/π, and powers ±½, ±1, ±2 of a symbol of
-  the claim, alone or with a 2 or ½. The simplest that fits is a suggestion: it is tested on fresh seeds, at the same rungs,
-  and reported only if it is confirmed there.
+- whether claimed × *factor* fits at every rung, for the factors 2, ½, 4, ¼, π, 1/π, and powers ±½, ±1, ±2 of a symbol
+  of the claim, alone or with a 2 or ½. The simplest that fits is a suggestion: it is tested on fresh seeds, at the same
+  rungs, and reported only if it is confirmed there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """# Measuring a claim at a point
 
 `measure(claim, point)` is one verdict; `prepare` makes its plan and `decide` carries it out. `locate` says where the
-truth lies, without deciding anything: for trends and for what comes after a refutation. All are pure functions of claim,
-point and settings, but for the time cap.
+truth lies, without deciding anything: for trends and for what comes after a refutation. All are pure functions of
+claim, point and settings, but for the time cap.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Settings:
     seed: int = 0
     alpha: float = 1e-6
     tolerance: float | None = None
-    cap: int = 4_000_000
+    cap: int = 16_000_000
     device: str = "auto"
     examples: int = 3
     time_cap: float = math.inf
@@ -69,6 +69,9 @@ class Settings:
             return draw(start, stop)
 
         return timed
+
+
+DEFAULTS = Settings()
 
 
 class TimeUpError(Exception):
@@ -95,7 +98,7 @@ def measure(
     claim: Claim,
     point: Point | Values,
     alpha: float,
-    settings: Settings = Settings(),
+    settings: Settings = DEFAULTS,
     overrides: Mapping[str, object] | None = None,
     salt: str = "",
 ) -> Verdict:

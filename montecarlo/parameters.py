@@ -316,7 +316,7 @@ def pinned(claim: Claim, apart: bool = False) -> Point:
     if openings.equal:
         stds = dict.fromkeys(STANDARD_DEVIATIONS, middle(domain["σ"]))
     if claim.says is LEADING_ORDER:
-        logit = float(f"{(domain['s2'].high ** 0.25) / (heads * head_width) ** 0.5:.4g}")
+        logit = float(f"{(ends(domain['s2'])[1] ** 0.25) / (heads * head_width) ** 0.5:.4g}")
         stds = dict.fromkeys(STANDARD_DEVIATIONS, logit) if openings.equal else stds | {"σ_q": logit, "σ_k": logit}
     return Point(
         heads,

@@ -12,10 +12,10 @@ Each quantity is a function of the means of a few *columns*, values that are unb
 | skewness | 3 | μ₃ from (x − x′)²(x + x′ − 2x″)/2, and Var X |
 | ratio | 1 or 2 | the first column of both |
 
-`combine` then makes of the columns one statistic Q, linear in them, with E Q = 1 if and only if the claim holds (E Q = 0
-for a claimed zero; for a correlation E Q is its error, whose tolerance is absolute). What stands in a denominator is set by a pilot: that rescales the error E Q − 1, by 1 % for a pilot
-that is 1 % off, and leaves its zero where it is. For skewness and correlation the zero moves too, by the square of the
-pilot's relative error. `derived here`.
+`combine` then makes of the columns one statistic Q, linear in them, with E Q = 1 if and only if the claim holds (E Q =
+0 for a claimed zero; for a correlation E Q is its error, whose tolerance is absolute). What stands in a denominator is
+set by a pilot: that rescales the error E Q − 1, by 1 % for a pilot that is 1 % off, and leaves its zero where it is.
+For skewness and correlation the zero moves too, by the square of the pilot's relative error. Derived here.
 """
 
 from __future__ import annotations

@@ -9,15 +9,16 @@ Schema `layerlaws.check/1`, one object:
 | claims | a list, in the order of the run |
 
 Of each claim: `name` (page.claim), `file`, `says`, `circulated`, `statement`, `source`, `proof` (`status`: "proved",
-"refused" for a false chain as it should be, "failed", "none"; `message`), `outcome` ("confirmed", "refuted", "undecided",
-"inconsistent", null for bad input), `as_stated`, `finding` (the outcome in a sentence), `measurements`, `counterexample`,
-`again`, `worst` (`at`, `ratio`), `shrinks` (`parameter`, `to`, `speed`, `rate`), `mend` (a factor, as text), `trend`
-(`parameter`, `values`, `intervals`, `speed`, `outcome`, `reason`), `error`, `seconds`. Of each measurement: `at`, `outcome`,
-`claimed`, `estimate`, `stderr`, `ratio`, `interval`, `replicates`, `tolerance`, `alpha`, `calibration`, `smallest_caught`,
-`reason`, `seconds`. An interval is [low, high] of truth/claimed; what is infinite or no number is null.
+"refused" for a false chain as it should be, "failed", "none"; `message`), `outcome` ("confirmed", "refuted",
+"undecided", "inconsistent", null for bad input), `as_stated`, `finding` (the outcome in a sentence), `measurements`,
+`counterexample`, `again`, `worst` (`at`, `ratio`), `shrinks` (`parameter`, `to`, `speed`, `rate`), `mend` (a factor, as
+text), `trend` (`parameter`, `values`, `intervals`, `speed`, `outcome`, `reason`), `error`, `seconds`. Of each
+measurement: `at`, `outcome`, `claimed`, `estimate`, `stderr`, `ratio`, `interval`, `replicates`, `tolerance`, `alpha`,
+`calibration`, `smallest_caught`, `reason`, `seconds`. An interval is [low, high] of truth/claimed; what is infinite or
+no number is null.
 
-The last verdicts are kept in `verdicts.json` in the folder that LAYERLAWS_CACHE names, else in `layerlaws` of the user's
-cache folder; `layerlaws show` prints them. That file may be deleted at any time.
+The last verdicts are kept in `verdicts.json` in the folder that LAYERLAWS_CACHE names, else in `layerlaws` of the
+user's cache folder; `layerlaws show` prints them. That file may be deleted at any time.
 """
 
 from __future__ import annotations

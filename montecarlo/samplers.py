@@ -282,13 +282,14 @@ def source_of(claim: Claim, point: Point | Values, overrides: Mapping[str, objec
         return LayerSource(claim.written, point, overrides)
     source = SamplerSource(claim, point)
     rng = Random(0, torch.device("cpu"))
-    source._checked(source.call(rng, PROBE), PROBE, torch.device("cpu"))
+    made = source._checked(source.call(rng, PROBE), PROBE, torch.device("cpu"))
     if not rng.used:
         raise BadSamplerError(
-            f"claim {claim.name}: its sampler draws nothing from rng; a value that it returns would be the same in every "
-            "run. Draw from rng, or give rng.generator to what draws"
+            f"claim {claim.name}: its sampler draws nothing from rng; what it returns would be the same in every run. "
+            "Draw from rng, or give rng.generator to what draws"
         )
-    return SamplerSource(claim, point, max(1, math.ceil(rng.drawn / PROBE)))
+    numbers = max(rng.drawn, sum(part.numel() for part in made))  # rng.generator draws without being counted
+    return SamplerSource(claim, point, max(1, math.ceil(numbers / PROBE)))
 
 
 def drawn(quantity: Quantity, source: Source) -> Drawn:

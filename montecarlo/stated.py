@@ -1,8 +1,8 @@
 """# Plans for quantities: a pilot, then one statistic
 
 `plan_stated(claim, point)` draws a pilot, which sets what stands in denominators and a bound v of 1.5 to 4 s² on the
-variance of the statistic, and returns the plan of the verdict. The pilot's replicates are not used again. Since v is not derived,
-the verdict is *empirically calibrated*.
+variance of the statistic, and returns the plan of the verdict. The pilot's replicates are not used again. Since v is
+not derived, the verdict is *empirically calibrated*.
 
 A pilot whose sum of squares is carried by a single value knows nothing of the variance: it is drawn again four times as
 large, twice, and then there is no verdict.
@@ -65,7 +65,7 @@ _seen: set[Callable] = set()
 
 
 def audited_source(claim: Claim, point: Point | Values, overrides: Mapping[str, object] | None = None) -> Source:
-    """Where the replicates come from; a sampler is looked at once in a process, at the first point it is measured at."""
+    """Where the replicates come from; a sampler is looked at once in a process, at the first point it is given."""
     if claim.sampler is None or claim.sampler in _seen:
         return source_of(claim, point, overrides)
     before = world()
@@ -101,8 +101,8 @@ def plan_value(
             break
     else:
         raise HeavyTailError(
-            f"one value of {len(values):,} carries {100 * squares.max() / squares.sum():.0f} % of the sum of squares: the "
-            "variance seems infinite, or too large to be learned. Claim a median, a law, or a mean of a bounded function"
+            f"one value of {len(values):,} carries {100 * squares.max() / squares.sum():.0f} % of the sum of squares: "
+            "the variance seems infinite, or too large to be learned. Claim a law, or a mean of a bounded function"
         )
     variance = _with_room(values)
     if variance == 0.0:
@@ -126,8 +126,8 @@ def plan_value(
 def _with_room(values: np.ndarray) -> float:
     """s² with eight of its own standard errors on top, no less than 1.5 s² and no more than 4 s².
 
-    The standard error of s² is s²√((κ − 1)/n), κ the kurtosis seen. A tail so heavy that κ itself is not seen is what 4 s²,
-    the share that one value may carry, and the check of the variance during the verdict are for.
+    The standard error of s² is s²√((κ − 1)/n), κ the kurtosis seen. A tail so heavy that κ itself is not seen is what
+    4 s², the share that one value may carry, and the check of the variance during the verdict are for.
     """
     spread = (values - values.mean()) ** 2
     relative = float(spread.std() / spread.mean()) / len(values) ** 0.5

@@ -1,19 +1,22 @@
 """# Trends: does the error shrink along a parameter, and how fast? How does a quantity grow?
 
 A *ladder* is a point with one parameter moved through values that double (or quadruple), the others held. At each rung
-an interval for truth/claimed is found; all of them hold together with probability 1 − α, so what follows from them does.
-With e the absolute relative error, the speed between two rungs x < x′ is −ln(e′/e)/ln(x′/x), an interval again (the sign
-turned for a parameter that tends to 0).
+an interval for truth/claimed is found; all of them hold together with probability 1 − α, so what follows from them
+does. With e the absolute relative error, the speed between two rungs x < x′ is −ln(e′/e)/ln(x′/x), an interval again
+(the sign turned for a parameter that tends to 0).
 
 | Claim | Confirmed | Refuted |
 |---|---|---|
 | asymptotic, rate r | speed within r ± 1/4 | speed outside of r ± 1/4 |
-| asymptotic, no rate | speed ≥ 1/4 | speed < 1/4 |
+| asymptotic, no rate | speed ≥ 1/4 | speed < 1/20: the error does not shrink |
 | either | no error is seen, at any rung, above the tolerance | – |
 | growth q ~ x^p | slope within p ± 0.1, overall and over its later half | either outside |
 | growth q ~ g^x | factor within g(1 ± ε), overall and over its later half | either outside |
 
-A speed holds on this ladder; it says nothing of what lies beyond. For a law the error is the Kolmogorov distance.
+A speed holds on this ladder; it says nothing of what lies beyond: an error that falls like 1/log x, or not before x is
+beyond the range, is undecided or refuted *there*, and the table of errors says so. For a law the error is the
+Kolmogorov distance. A ladder that leaves the verdict open is measured once more, with intervals a quarter as wide;
+either has half of α.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from montecarlo.verdict import Outcome
 __all__ = ["SLACK", "Trend", "examine_trend", "ladder", "speed"]
 
 SLACK, GROWTH_SLACK = 0.25, 0.1
+STILL = 0.05  # a speed below this is none
+SHARPNESS = (0.2, 0.05)  # widths of the intervals, relative to the error that is seen
 RUNGS = 5
 WORK = 1.5e8  # numbers simulated for a rung, at most
 
@@ -161,35 +166,40 @@ def examine_trend(claim: Claim, alpha: float, settings: Settings) -> Trend:
             f"claim {claim.name}: the domain has {len(steps)} values of {parameter} to follow; "
             "give it a range over a factor of 4 or more"
         )
-    law = isinstance(stated, Stated) and stated.quantity.name == "law"
-    rungs: list[Located] = []
+    found: Trend | None = None
+    for sharpness in SHARPNESS:
+        share = alpha / len(SHARPNESS) / len(steps)
+        rungs: list[Located] = []
+        for _, point in steps:
+            if settings.progress:
+                settings.progress(f"{claim!r} at {point.text()}")
+            try:
+                if growing:
+                    rungs.append(_quantity(claim, stated.quantity.parts[0], point, share, settings, sharpness))  # type: ignore
+                else:
+                    rungs.append(_error(claim, point, share, settings, sharpness))
+            except TimeUpError:
+                return found or _stopped(parameter, rungs, [v for v, _ in steps], alpha, settings)
+        found = (_growth if growing else _asymptotic)(
+            claim, parameter, tuple(v for v, _ in steps), rungs, alpha, settings
+        )
+        if found.outcome is not Outcome.UNDECIDED:
+            break
+    assert found is not None
+    return found
+
+
+def _error(claim: Claim, point, alpha: float, settings: Settings, sharpness: float) -> Located:
     tolerance = settings.tolerance or claim.tolerance
-    for value, point in steps:
-        if settings.progress:
-            settings.progress(f"{claim!r} at {point.text()}")
-        try:
-            if growing:
-                rungs.append(_quantity(claim, stated.quantity.parts[0], point, alpha / len(steps), settings))  # type: ignore
-            else:
-                rungs.append(_error(claim, point, alpha / len(steps), settings, tolerance, law))
-        except TimeUpError:
-            return _stopped(parameter, rungs, [v for v, _ in steps], alpha, settings)
-        del value
-    values = tuple(v for v, _ in steps)
-    if growing:
-        return _growth(claim, parameter, values, rungs, alpha, tolerance)
-    return _asymptotic(claim, parameter, values, rungs, alpha, tolerance, law)
 
-
-def _error(claim: Claim, point, alpha: float, settings: Settings, tolerance: float, law: bool) -> Located:
     def wide(low: float, high: float) -> bool:
         least = max(0.0, low - 1, 1 - high)
-        return high - low > max(0.2 * least, tolerance / 100)
+        return high - low > sharpness * max(least, tolerance / 20)
 
-    return locate(claim, point, alpha, settings, "trend", wide=wide, floats=WORK)
+    return locate(claim, point, alpha, settings, f"trend {sharpness}", wide=wide, floats=WORK)
 
 
-def _quantity(claim: Claim, quantity: Quantity, point, alpha: float, settings: Settings) -> Located:
+def _quantity(claim: Claim, quantity: Quantity, point, alpha: float, settings: Settings, sharpness: float) -> Located:
     """The interval of the quantity itself."""
     assert isinstance(claim.written, Stated)
     inner = replace(claim, written=replace(claim.written, quantity=quantity))
@@ -198,8 +208,9 @@ def _quantity(claim: Claim, quantity: Quantity, point, alpha: float, settings: S
         made = plan_value(inner.written, source, None, runner_for(inner, point, settings), "growth")  # type: ignore[arg-type]
     except HeavyTailError:
         return Located(point, (-math.inf, math.inf), 0)
+    salt, width = f"growth {sharpness}", sharpness / 10
     found = locate(
-        inner, point, alpha, settings, "growth", wide=lambda low, high: high - low > 0.02, floats=WORK, made=made
+        inner, point, alpha, settings, salt, wide=lambda low, high: high - low > width, floats=WORK, made=made
     )
     unit = made.shown if made.shown is not None else made.claimed
     low, high = sorted(x * unit for x in found.interval)
@@ -211,7 +222,9 @@ def _stopped(parameter: str, rungs, values, alpha: float, settings: Settings) ->
     return Trend(parameter, tuple(rungs), tuple(values), (-math.inf, math.inf), Outcome.UNDECIDED, reason, alpha)
 
 
-def _asymptotic(claim: Claim, parameter: str, values, rungs, alpha: float, tolerance: float, law: bool) -> Trend:
+def _asymptotic(claim: Claim, parameter: str, values, rungs, alpha: float, settings: Settings) -> Trend:
+    law = isinstance(claim.written, Stated) and claim.written.quantity.name == "law"
+    tolerance = settings.tolerance or claim.tolerance
     spans = [errors(rung, law) for rung in rungs]
     found = speed(values, spans, claim.says.to)
     rate = claim.says.rate
@@ -221,6 +234,7 @@ def _asymptotic(claim: Claim, parameter: str, values, rungs, alpha: float, toler
         f"relative error at {parameter} = {table}" if not law else f"Kolmogorov distance at {parameter} = {table}"
     )
     least = (rate or 2 * SLACK) - SLACK
+    still = STILL if rate is None else least
     most = rate + SLACK if rate is not None else math.inf
     if any(not math.isfinite(top) for _, top in spans):
         return _trend(parameter, rungs, values, found, Outcome.INCONSISTENT, f"no verdict: {ladder_text}", alpha)
@@ -231,12 +245,16 @@ def _asymptotic(claim: Claim, parameter: str, values, rungs, alpha: float, toler
     seen = f"{name} {low:.3g}" + (f" … {high:.3g}" if math.isfinite(high) else "")
     if low >= least and high <= most:
         outcome, reason = Outcome.CONFIRMED, f"{seen} in {parameter} on this ladder; {ladder_text}"
-    elif high < least or low > most:
+    elif high < still or low > most:
         wanted = f"{rate:g} ± {SLACK}" if rate is not None else f"at least {SLACK}"
         outcome, reason = Outcome.REFUTED, f"{seen} in {parameter}, not {wanted}; {ladder_text}"
     else:
         outcome = Outcome.UNDECIDED
-        reason = f"{seen} in {parameter}: too wide; widen its range or raise the cap; {ladder_text}"
+        slow = rate is None and high < least
+        more = (
+            f"slower than {parameter}^−{SLACK}; state a rate" if slow else "too wide; widen its range or raise the cap"
+        )
+        reason = f"{seen} in {parameter}: {more}; {ladder_text}"
     return _trend(parameter, rungs, values, found, outcome, reason, alpha)
 
 
@@ -249,8 +267,8 @@ def _span(span: tuple[float, float]) -> str:
     return f"≤ {high:.2g}" if low == 0 else f"{low:.3g} … {high:.3g}"
 
 
-def _growth(claim: Claim, parameter: str, values, rungs, alpha: float, tolerance: float) -> Trend:
-    stated = claim.written
+def _growth(claim: Claim, parameter: str, values, rungs, alpha: float, settings: Settings) -> Trend:
+    stated, tolerance = claim.written, settings.tolerance or claim.tolerance
     assert isinstance(stated, Stated)
     power = stated.quantity.kind == "power"
     wanted = number(stated.value, rungs[0].point.numbers(), rungs[0].point.text())  # type: ignore[arg-type]

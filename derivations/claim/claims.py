@@ -1,4 +1,4 @@
-"""# Claims: named statements, how they are meant, where from, for which parameters, and their derivation if there is one
+"""# Claims: named statements, how they are meant, where from, for which parameters, and how they are derived
 
 A claim is written in one of three ways.
 
@@ -115,7 +115,7 @@ class Claim:
         return self._proved
 
     @property
-    def statement(self) -> Statement | Stated:
+    def statement(self) -> Statement:
         """What it states."""
         return self._proved.statement if self.written is None else self.written
 
@@ -135,32 +135,58 @@ class Claim:
         name: str | None = None,
         summary: str,
         equals: object = None,
+        at_most: object = None,
+        at_least: object = None,
         quantity: Quantity | None = None,
         says: Says = EXACT,
         derivation: Claim | Callable | None = None,
         source: Source | str = "derived here",
         domain: Mapping[object, Any] | None = None,
+        tolerance: float | None = None,
     ) -> Claim:
-        """The same sampler, domain and (unless given) quantity with another formula; not marked as false."""
-        if not isinstance(self.written, Stated):
-            raise NotationError(f"claim {self.name}: only a claim by a sampler or on entries of a tensor is corrected")
+        """The same sampler or tensors, and what is not given anew of quantity, formula and domain; not marked as false.
+
+        Raises NotationError where `claim` would.
+        """
         own = self.written
-        made = stated(quantity or own.quantity, own.of, equals if equals is not None else own.value, None, None)
-        ranges = named_domain(domain) if domain else dict(self.domain)
-        derive = derivation.derive if isinstance(derivation, Claim) else derivation
-        title = name or f"{self.name}_corrected"
+        if own is None:
+            raise NotationError(
+                f"claim {self.name}: it is stated by its derivation; write the corrected one with @claim"
+            )
+        sides: list[object] = [equals, at_most, at_least]
+        if sides == [None, None, None]:
+            kept, relation = (own.rhs, "=") if isinstance(own, Equation) else (own.value, own.relation)
+            sides["=≤≥".index(relation)] = kept
+        if isinstance(own, Equation):
+            if quantity is not None:
+                raise NotationError(f"claim {self.name}: it says already of what; write another claim(…)")
+            made = stated(own.lhs, None, *sides)
+        else:
+            made = stated(quantity or own.quantity, own.of, *sides)
+        frame = sys._getframe(1)
         result = replace(
-            self, name=title, summary=summary, written=made, says=says, derive=derive, domain=ranges, false=False
+            self,
+            name=name or f"{self.name}_corrected",
+            page=frame.f_globals.get("__name__", "__main__").rsplit(".", 1)[-1],
+            line=frame.f_lineno,
+            summary=summary,
+            written=made,
+            says=says,
+            source=_source(source),
+            derive=derivation.derive if isinstance(derivation, Claim) else derivation,
+            domain=_ranges(domain, self.sampler) if domain else dict(self.domain),
+            tolerance=_tolerance(tolerance, says, self.headline),
+            false=False,
         )
-        result = replace(result, source=_source(source))
-        _check_symbols(result)
+        _check_domain(result)
+        _register(result, frame.f_globals)
         return result
 
     def __repr__(self) -> str:
         return f"{self.page}.{self.name}"
 
     def _repr_latex_(self) -> str:
-        from derivations.render import claim_latex
+        from derivations.claim.printing import claim_latex
 
         return claim_latex(self)
 
@@ -222,18 +248,14 @@ def claim(
     Raises:
         NotationError: an argument makes no sense; the message says which, why, and what to write.
     """
-    if tolerance is not None and not 0 < tolerance < 1:
-        raise NotationError(f"tolerance={tolerance}: a relative error between 0 and 1")
-    fallback = HEADLINE_TOLERANCE if headline else TOLERANCE
     frame = sys._getframe(1)
     module = page or frame.f_globals.get("__name__", "__main__")
-    given = tolerance or says.within or fallback
+    given = _tolerance(tolerance, says, headline)
     written = None if quantity is None else stated(quantity, of, equals, at_most, at_least)
     derive = derivation.derive if isinstance(derivation, Claim) else derivation
 
     def make(function: Callable | None, title: str, text: str, place: str, line: int) -> Claim:
         sampler = function if isinstance(written, Stated) and not written.of else None
-        ranges = named_domain(domain)
         made = Claim(
             name=title,
             page=place.rsplit(".", 1)[-1],
@@ -242,7 +264,7 @@ def claim(
             summary=text,
             derive=function if function is not None and sampler is None else derive,
             headline=headline,
-            domain=ranges if sampler is not None else {**DEFAULT_DOMAIN, **ranges},
+            domain=_ranges(domain, sampler),
             tolerance=given,
             written=written,
             sampler=sampler,
@@ -250,10 +272,7 @@ def claim(
             false=circulated,
             line=line,
         )
-        if sampler is not None:
-            _check_symbols(made)
-        else:
-            _check_layer_domain(made)
+        _check_domain(made)
         if page is None:
             _register(made, function.__globals__ if function is not None else frame.f_globals)
         return made
@@ -275,8 +294,23 @@ def claim(
 _LAYER_DOMAIN = {*DEFAULT_DOMAIN, "σ_x", "σ_q", "σ_k", "σ_v", "σ_o", *"mnpr"}
 
 
-def _check_layer_domain(made: Claim) -> None:
-    """The layer's parameters have names."""
+def _tolerance(given: float | None, says: Says, headline: bool) -> float:
+    """The relative error to confirm within."""
+    if given is not None and not 0 < given < 1:
+        raise NotationError(f"tolerance={given}: a relative error between 0 and 1")
+    return given or says.within or (HEADLINE_TOLERANCE if headline else TOLERANCE)
+
+
+def _ranges(domain: Mapping[Any, Any] | None, sampler: Callable | None) -> Domain:
+    """The ranges of a sampler's parameters, or the layer's own with some replaced."""
+    return named_domain(domain) if sampler is not None else {**DEFAULT_DOMAIN, **named_domain(domain)}
+
+
+def _check_domain(made: Claim) -> None:
+    """Every symbol has a range, or is one of the layer's parameters, which have names."""
+    if made.sampler is not None:
+        _check_symbols(made)
+        return
     unknown = sorted(set(made.domain) - _LAYER_DOMAIN)
     if unknown:
         raise NotationError(

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import sympy
 
 from derivations.claim.quantities import Distribution, Quantity
 from derivations.kernel.errors import NotationError
 from derivations.kernel.expressions import Cov, E, Expr, Num, Var, expr
-from derivations.kernel.theorem import Equation
+from derivations.kernel.theorem import Equation, Statement
+from derivations.render import latex, scalar_latex, scalar_text, text
+from derivations.render.labels import escaped
 
-Value = sympy.Expr | Distribution
+Value: TypeAlias = sympy.Expr | Distribution
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(Statement):
     """quantity(of) relation value: `relation` is "=", "≤" or "≥"; `of` is empty where a sampler is measured."""
 
     quantity: Quantity
@@ -30,10 +33,28 @@ class Stated:
         """The symbols of the formula."""
         return set(self.value.free_symbols)
 
+    def text(self) -> str:
+        """In one line; X stands for what a sampler returns."""
+        of = ", ".join(map(text, self.of)) or self._unnamed
+        if isinstance(self.value, Distribution):
+            return f"law of {of} is {self.value}"
+        return f"{self.quantity.text(of)} {self.relation} {scalar_text(self.value)}"
+
+    def latex(self) -> str:
+        """In LaTeX."""
+        of = ", ".join(map(latex, self.of)) or self._unnamed
+        if isinstance(self.value, Distribution):
+            return rf"\text{{law of }} {of} = \text{{{escaped(str(self.value))}}}"
+        name = escaped(self.quantity.text("").rstrip("[]() "))
+        sign = {"≤": r"\le", "≥": r"\ge"}.get(self.relation, "=")
+        return rf"\operatorname{{{name}}}[{of}] {sign} {scalar_latex(self.value)}"
+
+    @property
+    def _unnamed(self) -> str:
+        return "X, Y" if self.quantity.pairs else "X"
+
     def __str__(self) -> str:
-        of = ", ".join(map(repr, self.of)) or ("X, Y" if self.quantity.pairs else "X")
-        sign = "is" if isinstance(self.value, Distribution) else self.relation
-        return f"{self.quantity.text(of)} {sign} {self.value}"
+        return self.text()
 
 
 def stated(
@@ -51,8 +72,8 @@ def stated(
     if isinstance(quantity, Expr):
         if subjects:
             raise NotationError("of=: an expression such as Var(…) says already what it is of")
-        value = expr(raw)  # type: ignore[arg-type]
-        return Equation(quantity, value) if relation == "=" else _bound(quantity, relation, value)
+        right = expr(raw)  # type: ignore[arg-type]
+        return Equation(quantity, right) if relation == "=" else _bound(quantity, relation, right)
     if not isinstance(quantity, Quantity):
         raise NotationError(f"quantity {quantity!r}: use one of derivations.claim.quantities, or an expression")
     value = _value(quantity, raw)

@@ -47,7 +47,7 @@ _tail = sympy.exp(-(x**2) / 2) / sympy.erf(x / sympy.sqrt(2)) / sympy.sqrt(2 * s
 @claim(
     std,
     equals=sympy.sqrt(1 - 4 * _tail),
-    domain={x: reals(1.8, 4)},
+    domain={x: reals(1.3, 2.2)},
     circulated=True,
     source="https://github.com/tensorflow/tfjs/issues/8594",
 )

@@ -1,6 +1,7 @@
 """# LayerNorm: its variance, its law at finite width, and Post-LN
 
-A report that LayerNorm is broken divides by d − 1 where it divides by d. That its output is iid N(0, 1) holds up to 1/d.
+A report that LayerNorm is broken divides by d − 1 where it divides by d. That its output is iid N(0, 1) holds up to
+1/d.
 """
 
 from __future__ import annotations

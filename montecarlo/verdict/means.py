@@ -3,8 +3,8 @@
 Main definitions: `decide_mean`, `decide_zero`. The test is Catoni's (`catoni`), the check of v is a bet
 (`variance`).
 
-**Order.** At each of the looks n_1 < … < n_J (doubling up to twice the plan, sixteen times for an approximate claim, or to the cap) and for a claim
-said to be
+**Order.** At each of the looks n_1 < … < n_J (doubling up to twice the plan, sixteen times for an approximate claim, or
+to the cap) and for a claim said to be
 
 - *exact*: c = 1 rejected → REFUTED, however small the error; else 1 − ε rejected from above and 1 + ε from
   below → CONFIRMED within ε; else the next look.
@@ -294,8 +294,8 @@ def locate_mean(
 ) -> tuple[tuple[float, float], int]:
     """An interval for E Q with P(E Q outside) ≤ α if Var Q ≤ v, for iid replicates Q_r: Catoni's, inverted.
 
-    Sample sizes double from 16 L up to `cap` until the interval is not `wide(low, high)` any more; L = ln(2J/α) for the J
-    looks there can be.
+    Sample sizes double from 16 L up to `cap` until the interval is not `wide(low, high)` any more; L = ln(2J/α) for the
+    J looks there can be.
 
     Args:
         draw: the replicates Q_r.

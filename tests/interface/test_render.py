@@ -7,15 +7,13 @@ import sympy
 from sympy import Max, Min, Rational, gamma, pi, sqrt
 
 from derivations import attention_output, layernorm, qk_product
+from derivations.claim.printing import claim_latex, refused_latex, refused_text
 from derivations.kernel import E, Proof, Refusal, SumOver, Var, excess_kurtosis
 from derivations.model import Wq, e, mu, obar, q, s
 from derivations.notation import H, a, d, d_h, h, i, m, n, ε, σ, σ_k, σ_o, σ_q, σ_v, σ_x
 from derivations.render import (
-    claim_latex,
     label_latex,
     latex,
-    refused_latex,
-    refused_text,
     scalar_latex,
     scalar_text,
     statement_text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 import sympy
@@ -134,13 +135,16 @@ HOSTILE = [
 def test_hostile_text(read, text):
     """One ReadingError of bounded length in bounded time; what is harmless to one of the two readers may pass."""
     begun = time.perf_counter()
+    message = None
     try:
         read(text)
     except ReadingError as error:
-        assert len(str(error)) < 700
-    else:
-        assert text in ("-" * 400, "+".join(["d"] * 1_000)) or "[" in text or text.startswith("exp")
+        message = str(error)
     assert time.perf_counter() - begun < 5
+    if message is None:
+        assert text in ("-" * 400, "+".join(["d"] * 1_000)) or "[" in text or text.startswith("exp")
+    else:
+        assert len(message) < 700
 
 
 ALPHABET = "dHVmnpσε0123456789.^*/+-()[],|<>= _aEVarCovSumdeltaxlqsqrtexplnpi⁴·"
@@ -159,10 +163,8 @@ TEXTS = st.one_of(
 def _only_reading_errors(text: str) -> None:
     for read in (lambda t: read_formula(t, SYMBOLS), read_quantity):
         begun = time.perf_counter()
-        try:
+        with suppress(ReadingError):
             read(text)
-        except ReadingError:
-            pass
         assert time.perf_counter() - begun < 5, text
 
 
